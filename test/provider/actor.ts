@@ -41,7 +41,7 @@ export type Step =
 
 interface Run extends Omit<RunOptions, "replace"> {
   readonly command: Command;
-  /** `--replace` of one resource. */
+  /** By slot. */
   readonly replace?: number | undefined;
   readonly kill?: Kill | undefined;
 }
@@ -70,7 +70,7 @@ export class Actor {
   #kill: { left: number; readonly at: Kill["at"] } | undefined;
 
   constructor(habits: Habits) {
-    this.world = new World({ habits, providers: ["second"] });
+    this.world = new World(habits);
     this.world.service.watch = (request, moment) => this.#watch(request, moment);
   }
 
@@ -131,25 +131,21 @@ export class Actor {
     return [...pending, ...interrupted].some(isSoon);
   }
 
-  async #run({ command, replace, kill, refresh, parallel, retries }: Run): Promise<void> {
+  async #run({ command, replace, kill, ...rest }: Run): Promise<void> {
     const name = this.#program.get(replace ?? -1)?.name;
-    const options = { refresh, parallel, retries, replace: name === undefined ? [] : [name] } as RunOptions;
+    const options = { ...rest, replace: name === undefined ? [] : [name] };
     for (const [index, left] of (kill?.after ?? []).entries()) {
       this.#kill = { left, at: kill?.at ?? "request" };
       await this.#command(index > 0 ? "up" : command, options);
       this.#kill = undefined;
     }
-    if (kill === undefined) await this.#command(command, options);
-    else if (command === "up" || kill.after.length > 1) await this.#upAfterKill(options);
-  }
-
-  /** The same command again: an `up` that creates nothing for a resource takes nothing over for it. */
-  async #upAfterKill(options: RunOptions): Promise<void> {
-    for (let runs = 0; runs < 3; runs++) {
-      this.#tell("up after a kill");
-      if ((await this.#command("up", { ...options, retries: 0 })).length === 0) return;
-      this.world.service.clearFaults();
-    }
+    if (kill === undefined) return void (await this.#command(command, options));
+    if (command !== "up" && kill.after.length === 1) return;
+    // The same again, twice if faults remain: an `up` that creates nothing for a resource takes nothing over for it.
+    this.#tell("up after a kill");
+    if ((await this.#command("up", { ...options, retries: 0 })).length === 0) return;
+    this.world.service.clearFaults();
+    await this.#command("up", { ...options, retries: 0 });
   }
 
   async #command(command: Command, options: RunOptions): Promise<Problems> {
@@ -278,16 +274,14 @@ export class Actor {
     service.clearFaults();
     await time.pass(restMs);
     let wrong: string[] = [];
-    for (const refresh of [false, true]) {
+    for (const refresh of [false, true, false]) {
       this.#tell("undisturbed up");
+      const before = service.changes.length;
       wrong = [...(await this.#command("up", { refresh })), ...this.#differences(this.#declared)];
+      wrong.push(
+        ...service.changes.slice(before).map((each) => `the last up was to change nothing: ${each}`),
+      );
     }
-    if (wrong.length > 0) return wrong;
-    const before = service.changes.length;
-    this.#tell("an up that changes nothing");
-    wrong = [...(await this.world.up(this.#declared))];
-    const changes = service.changes.slice(before);
-    wrong.push(...changes.map((change) => `nothing was to be changed, and was: ${change}`));
     if (wrong.length > 0) return wrong;
     return [...(await this.#command("destroy", {})), ...this.#differences([])];
   }

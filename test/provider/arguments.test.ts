@@ -7,95 +7,91 @@ const valid = { url: "https://hooks.example.com/t0ken", type: "production" };
 const output =
   "https://Calling [toString] on an [Output<T>] is not supported.\n\nTo get the value of an Output<T> as an Output<string> …/t0ken";
 
-describe("arguments", () => {
-  test.each<[string, object, RegExp]>([
-    ["no url", { url: undefined }, /^url is missing$/],
-    ["an empty url", { url: "" }, /^url must be a non-empty string$/],
-    ["a relative url", { url: "/t0ken" }, /^url must be an absolute URL/],
-    ["another scheme", { url: "ftp://t0ken.example.com" }, /^url must be an absolute URL/],
-    ["a port out of range", { url: "https://example.com:99999/t0ken" }, /^url must be an absolute URL/],
-    ["a user in the url", { url: "https://t0ken:x@example.com/" }, /user name or password/],
-    ["a fragment", { url: "https://example.com/#t0ken" }, /fragment/],
-    ["a space in the url", { url: "https://example.com/t0ken x" }, /white space/],
-    ["a line break after the url", { url: "https://example.com/t0ken\n" }, /white space/],
-    ["a backslash in the url", { url: "https://example.com/\\t0ken" }, /backslashes/],
-    ["an Output in a template literal", { url: output }, /^url holds an Output .*pulumi\.interpolate/],
-    ["two schemes", { url: "https://https://example.com/t0ken" }, /host "https".*two schemes/],
-    ["another type", { type: "staging" }, /^type must be "production" or "development"$/],
-    ["no type", { type: undefined }, /^type is missing$/],
-    ["an ip that is a name", { ip: "t0ken.example.com" }, /^ip must be/],
-    ["an empty adoptId", { adoptId: "" }, /^adoptId must be the id/],
-    ["an adoptId with a space", { adoptId: "wh t0ken" }, /^adoptId must be the id/],
-    ["an adoptId that leads elsewhere", { adoptId: ".." }, /^adoptId must be the id/],
-    ["the adoptId of a pending resource", { adoptId: "pending:t0ken" }, /not that of a pending resource/],
-    ["ifExists warn", { ifExists: "warn" }, /^ifExists must be "fail" or "register"$/],
-    ["an argument that does not exist", { URL: "t0ken" }, /^URL is not an argument.*use url/],
-  ])("%s is refused, without its value", (_, change, problem) => {
-    const { problems } = checkArguments({ ...valid, ...change });
-    expect(problems.join("\n")).toMatch(problem);
-    expect(problems.join("\n")).not.toContain("t0ken");
-  });
-
-  test("every problem is named at once", () => {
-    const args = { url: "x", type: "y", ip: "z", adoptId: "", ifExists: "warn" };
-    expect(checkArguments(args).problems).toHaveLength(5);
-  });
-
-  test.each<Record<string, unknown>>([
-    Object.fromEntries(["url", "type", "ip", "adoptId"].map((name) => [name, UNKNOWN_VALUE])),
-    { ...valid, ip: "2001:db8::/32", adoptId: "wh_1", ifExists: "register" },
-  ])("%j pass", (args) => expect(checkArguments(args)).toEqual({ problems: [], warnings: [] }));
-
-  test.each([
-    ["http://hooks.example.com/", "plain http"],
-    ["https://localhost/", "only a private network"],
-  ])("%s gets a warning as a production endpoint, and not as a development one", (url, warning) => {
-    const { problems, warnings } = checkArguments({ url, type: "production" });
-    expect(problems).toEqual([]);
-    expect(warnings).toEqual([expect.stringContaining(warning)]);
-    expect(checkArguments({ url, type: "development" }).warnings).toEqual([]);
-  });
-
-  test("null is an argument that was left out, and hidden inputs are none", () => {
-    const names = ["__provider", "__resourceName", "__organization", "__urlIsSecret", "__after"];
-    const hidden = Object.fromEntries(names.map((name) => [name, ""]));
-    expect(declaredArguments({ ...valid, ip: null, ...hidden })).toEqual(valid);
-  });
-
-  test.each<[object, string[]]>([
-    [{}, []],
-    [{ url: "https://HOOKS.example.com/t0ken" }, ["url"]],
-    [{ type: "development" }, ["type"]],
-    [{ ip: "192.0.2.1" }, ["ip"]],
-    [{ adoptId: "wh_1", ifExists: "register" }, []],
-  ])("a change of %j replaces because of %j", (change, names) => {
-    const state = { ...valid, ip: null } as EndpointState;
-    expect(changedArguments(state, { ...valid, ...change } as never)).toEqual(names);
-  });
+test.each<[string, object, RegExp]>([
+  ["no url", { url: undefined }, /^url is missing$/],
+  ["an empty url", { url: "" }, /^url must be a non-empty string$/],
+  ["a relative url", { url: "/t0ken" }, /^url must be an absolute URL/],
+  ["another scheme", { url: "ftp://t0ken.example.com" }, /^url must be an absolute URL/],
+  ["a port out of range", { url: "https://example.com:99999/t0ken" }, /^url must be an absolute URL/],
+  ["a user in the url", { url: "https://t0ken:x@example.com/" }, /user name or password/],
+  ["a fragment", { url: "https://example.com/#t0ken" }, /fragment/],
+  ["a space in the url", { url: "https://example.com/t0ken x" }, /white space/],
+  ["a line break after the url", { url: "https://example.com/t0ken\n" }, /white space/],
+  ["a backslash in the url", { url: "https://example.com/\\t0ken" }, /backslashes/],
+  ["an Output in a template literal", { url: output }, /^url holds an Output .*pulumi\.interpolate/],
+  ["two schemes", { url: "https://https://example.com/t0ken" }, /host "https".*two schemes/],
+  ["another type", { type: "staging" }, /^type must be "production" or "development"$/],
+  ["no type", { type: undefined }, /^type is missing$/],
+  ["an ip that is a name", { ip: "t0ken.example.com" }, /^ip must be/],
+  ["an empty adoptId", { adoptId: "" }, /^adoptId must be the id/],
+  ["an adoptId with a space", { adoptId: "wh t0ken" }, /^adoptId must be the id/],
+  ["an adoptId that leads elsewhere", { adoptId: ".." }, /^adoptId must be the id/],
+  ["the adoptId of a pending resource", { adoptId: "pending:t0ken" }, /not that of a pending resource/],
+  ["ifExists warn", { ifExists: "warn" }, /^ifExists must be "fail" or "register"$/],
+  ["an argument that does not exist", { URL: "t0ken" }, /^URL is not an argument.*use url/],
+])("%s is refused, without its value", (_, change, problem) => {
+  const { problems } = checkArguments({ ...valid, ...change });
+  expect(problems.join("\n")).toMatch(problem);
+  expect(problems.join("\n")).not.toContain("t0ken");
 });
 
-describe("time", () => {
-  const noon = Date.UTC(2026, 0, 1, 12);
-  test.each<[string | null, number | undefined]>([
-    ["2026-01-01T12:00:00Z", noon],
-    ["2026-01-01T12:00:00.000Z", noon],
-    [" 2026-01-01 12:00:00+00:00 ", noon],
-    ["2026-01-01T13:00:00+0100", noon],
-    ["Thu, 01 Jan 2026 12:00:00 GMT", noon],
-    [`${noon}`, noon],
-    [`${noon / 1000}`, noon],
-    // Without a zone, nothing says which clock it is on.
-    ["2026-01-01T12:00:00", undefined],
-    ["2026-01-01", undefined],
-    ["Tue, 3rd of June (about noon)", undefined],
-    ["yesterday", undefined],
-    ["7", undefined],
-    [null, undefined],
-  ])("the timestamp %s is read as %s", (timestamp, expected) => {
-    expect(parseTimestamp(timestamp)).toBe(expected);
-  });
+test("every problem is named at once", () => {
+  const args = { url: "x", type: "y", ip: "z", adoptId: "", ifExists: "warn" };
+  expect(checkArguments(args).problems).toHaveLength(5);
+});
 
-  test("patience is twice the timeout, and at least 20 s", () => {
-    expect([1, 10_000, 30_000].map(patienceFor)).toEqual([20_000, 20_000, 60_000]);
-  });
+test.each<Record<string, unknown>>([
+  Object.fromEntries(["url", "type", "ip", "adoptId"].map((name) => [name, UNKNOWN_VALUE])),
+  { ...valid, ip: "2001:db8::/32", adoptId: "wh_1", ifExists: "register" },
+])("%j pass", (args) => expect(checkArguments(args)).toEqual({ problems: [], warnings: [] }));
+
+test.each([
+  ["http://hooks.example.com/", "plain http"],
+  ["https://localhost/", "only a private network"],
+])("%s gets a warning as a production endpoint, and not as a development one", (url, warning) => {
+  const { problems, warnings } = checkArguments({ url, type: "production" });
+  expect(problems).toEqual([]);
+  expect(warnings).toEqual([expect.stringContaining(warning)]);
+  expect(checkArguments({ url, type: "development" }).warnings).toEqual([]);
+});
+
+test("null is an argument that was left out, and hidden inputs are none", () => {
+  const names = ["__provider", "__resourceName", "__organization", "__urlIsSecret", "__after"];
+  const hidden = Object.fromEntries(names.map((name) => [name, ""]));
+  expect(declaredArguments({ ...valid, ip: null, ...hidden })).toEqual(valid);
+});
+
+test.each<[object, string[]]>([
+  [{}, []],
+  [{ url: "https://HOOKS.example.com/t0ken" }, ["url"]],
+  [{ type: "development" }, ["type"]],
+  [{ ip: "192.0.2.1" }, ["ip"]],
+  [{ adoptId: "wh_1", ifExists: "register" }, []],
+])("a change of %j replaces because of %j", (change, names) => {
+  const state = { ...valid, ip: null } as EndpointState;
+  expect(changedArguments(state, { ...valid, ...change } as never)).toEqual(names);
+});
+
+const noon = Date.UTC(2026, 0, 1, 12);
+test.each<[string | null, number | undefined]>([
+  ["2026-01-01T12:00:00Z", noon],
+  ["2026-01-01T12:00:00.000Z", noon],
+  [" 2026-01-01 12:00:00+00:00 ", noon],
+  ["2026-01-01T13:00:00+0100", noon],
+  ["Thu, 01 Jan 2026 12:00:00 GMT", noon],
+  [`${noon}`, noon],
+  [`${noon / 1000}`, noon],
+  // Without a zone, nothing says which clock it is on.
+  ["2026-01-01T12:00:00", undefined],
+  ["2026-01-01", undefined],
+  ["Tue, 3rd of June (about noon)", undefined],
+  ["yesterday", undefined],
+  ["7", undefined],
+  [null, undefined],
+])("the timestamp %s is read as %s", (timestamp, expected) => {
+  expect(parseTimestamp(timestamp)).toBe(expected);
+});
+
+test("patience is twice the timeout, and at least 20 s", () => {
+  expect([1, 10_000, 30_000].map(patienceFor)).toEqual([20_000, 20_000, 60_000]);
 });

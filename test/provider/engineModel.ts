@@ -25,7 +25,12 @@ export interface Verbs {
 /** What a verb failed with; for a resource that is half-made, what the engine keeps of it (engine rule 8). */
 export class VerbError extends Error {
   override readonly name = "VerbError";
-  readonly halfMade?: { readonly id: string; readonly properties: Properties; readonly reasons: string[] };
+  constructor(
+    message: string,
+    readonly halfMade?: { readonly id: string; readonly properties: Properties; readonly reasons: string[] },
+  ) {
+    super(message);
+  }
 }
 
 /** The error of a verb whose whole run was killed. */
@@ -204,33 +209,25 @@ export class EngineRun {
     return undefined;
   }
 
-  /** Creates, instead of the old one if there is any, which is then to be deleted. */
+  /** Creates, instead of the old one if there is any, which is then to be deleted. The last try decides the outcome. */
   async #create(goal: Operation, verbs: Verbs, old?: Recorded): Promise<void> {
     const condemned = old && { ...old, delete: true };
     const operation = { ...goal };
     this.#note([...this.#operations, operation]);
     const ended = () => this.#note(this.#operations.filter((each) => each !== operation));
-    try {
-      const { id, outs } = await this.#createOrRetry(goal, verbs);
-      ended();
-      this.#record({ ...goal, id, outputs: outs }, old, condemned);
-    } catch (error) {
-      if (error instanceof VerbError) ended();
-      if (error instanceof VerbError && error.halfMade) {
-        const { id, properties, reasons } = error.halfMade;
-        this.#record({ ...goal, id, outputs: properties, initErrors: reasons }, old, condemned);
-      }
-      throw error;
-    }
-  }
-
-  /** Tries again as often as a hook asks for it. The last try decides the outcome. */
-  async #createOrRetry({ inputs }: Operation, verbs: Verbs): Promise<Made> {
     for (let left = this.options.retries ?? 0; ; left--) {
       try {
-        return await verbs.create(inputs);
+        const { id, outs } = await verbs.create(goal.inputs);
+        ended();
+        return this.#record({ ...goal, id, outputs: outs }, old, condemned);
       } catch (error) {
-        if (!(error instanceof VerbError) || left <= 0) throw error;
+        if (!(error instanceof VerbError)) throw error;
+        if (left > 0) continue;
+        ended();
+        if (!error.halfMade) throw error;
+        const { id, properties, reasons } = error.halfMade;
+        this.#record({ ...goal, id, outputs: properties, initErrors: reasons }, old, condemned);
+        throw error;
       }
     }
   }

@@ -91,9 +91,7 @@ export class FakeService {
 
   /** Returns what the requests that change something were: their operations. */
   get changes(): Operation[] {
-    return this.requests
-      .map(({ operation }) => operation)
-      .filter((operation) => operation === "register" || operation === "delete");
+    return this.requests.map(({ operation }) => operation).filter((each) => /register|delete/.test(each));
   }
 
   fault(fault: Fault): void {
@@ -149,12 +147,8 @@ export class FakeService {
     const answer = (status: number, text: string, more: Readonly<Record<string, string>> = {}) => {
       if (isOver || process.isDead) return;
       const date = this.habits.tellsNoDate ? {} : { date: new Date(this.#now()).toUTCString() };
-      handler.onResponseStart?.(
-        controller,
-        status,
-        { "content-type": "application/json", ...date, ...more },
-        "",
-      );
+      const head = { "content-type": "application/json", ...date, ...more };
+      handler.onResponseStart?.(controller, status, head, "");
       const isCut = kind === "truncated";
       handler.onResponseData?.(controller, Buffer.from(isCut ? text.slice(0, text.length / 2) : text));
       if (isCut) broken();

@@ -31,10 +31,9 @@ const args: fc.Arbitrary<EndpointInputs> = fc.record(
 
 /** Within the time-out of an operation, beyond it, and within patience. */
 const delayMs = fc.constantFrom(500, 3_000, 12_000, 17_000);
-const plain = ["unreachable", "lost-before", "lost-after", "hang-before", "hang-after"] as const;
-const garbled = ["garbled", "truncated", "empty"] as const;
+const kinds = ["unreachable", "lost-before", "lost-after", "hang-before", "hang-after", "garbled"] as const;
 const how: fc.Arbitrary<Omit<Fault, "operation">> = fc.oneof(
-  fc.constantFrom(...plain, ...garbled).map((kind) => ({ kind })),
+  fc.constantFrom(...kinds, "truncated", "empty").map((kind) => ({ kind })),
   fc.record({ kind: fc.constantFrom("late-answer", "late-commit"), delayMs }),
   // Not 404: a service that denies what it has is believed.
   fc
@@ -42,19 +41,15 @@ const how: fc.Arbitrary<Omit<Fault, "operation">> = fc.oneof(
     .map(({ status, effect }) => ({ kind: "status" as const, status, effect: effect && status >= 500 })),
 );
 /** Registrations above all: nothing else is ever in doubt. */
-const registrations = ["register", "register", "register", "register"] as const;
-const operation = fc.constantFrom(...registrations, ...(["list", "get", "delete", "any"] as const));
+const registrations = fc.constant("register" as const);
+const operation = fc.oneof(registrations, fc.constantFrom("list", "get", "delete", "any"));
 const fault = fc
   .record({ operation, how, times: fc.constantFrom(1, 1, 2, 5), after: fc.constantFrom(0, 0, 0, 1, 2) })
   .map(({ how, ...rest }) => ({ ...rest, ...how }));
 
 const rarely = <T>(what: fc.Arbitrary<T>) => fc.option(what, { freq: 7, nil: undefined });
-const rarelyTwo = fc.oneof(
-  { weight: 3, arbitrary: fc.tuple(fc.nat(3)) },
-  { weight: 1, arbitrary: fc.tuple(fc.nat(3), fc.nat(3)) },
-);
 const kill: fc.Arbitrary<Kill> = fc.record({
-  after: rarelyTwo,
+  after: fc.array(fc.nat(3), { minLength: 1, maxLength: 2 }),
   at: fc.constantFrom("request", "registration", "registration"),
 });
 const run = <T extends Command>(command: fc.Arbitrary<T>, kills: fc.Arbitrary<Kill | undefined>) =>
@@ -72,10 +67,7 @@ const declare = (to: fc.Arbitrary<Partial<Declared>>) =>
   fc.record({ do: fc.constant("declare" as const), slot, to });
 const declareArgs = declare(fc.record({ args }));
 
-const one = (weight: number, arbitrary: fc.Arbitrary<Step>) => ({
-  weight,
-  arbitrary: fc.tuple(arbitrary),
-});
+const one = (weight: number, step: fc.Arbitrary<Step>) => ({ weight, arbitrary: fc.tuple(step) });
 const steps: fc.Arbitrary<readonly Step[]> = fc.oneof(
   one(6, declareArgs),
   one(2, fc.record({ do: fc.constant("remove"), slot })),
@@ -100,7 +92,7 @@ const scenario = fc.array(steps, { minLength: 5, maxLength: 20, size: "max" }).m
 /** Plays scenarios until they had so many steps. A failure names the seed and the path that `npm run fuzz` replays. */
 it(`random programs, edits, faults and kills end with exactly what is declared (${wanted} steps, seed ${seed})`, async () => {
   // The jitter of the client's backoffs.
-  const random = jest.spyOn(Math, "random").mockReturnValue(0.5);
+  jest.spyOn(Math, "random").mockReturnValue(0.5);
   let done = 0;
   const property = fc.asyncProperty(scenario, async (each) => {
     if (done >= wanted && FUZZ_PATH === undefined) return;
@@ -108,11 +100,7 @@ it(`random programs, edits, faults and kills end with exactly what is declared (
     const { wrong, story } = await Actor.play(each);
     if (wrong.length > 0) throw new Error([...wrong, "What happened:", ...story].join("\n"));
   });
-  try {
-    const path = FUZZ_PATH === undefined ? {} : { path: FUZZ_PATH, endOnFailure: true };
-    // Each scenario has five steps or more.
-    await fc.assert(property, { seed, ...path, numRuns: Math.ceil(wanted / 5) });
-  } finally {
-    random.mockRestore();
-  }
+  const path = FUZZ_PATH === undefined ? {} : { path: FUZZ_PATH, endOnFailure: true };
+  // Each scenario has five steps or more.
+  await fc.assert(property, { seed, ...path, numRuns: Math.ceil(wanted / 5) });
 });

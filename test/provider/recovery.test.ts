@@ -1,7 +1,7 @@
 import type { EndpointInputs } from "../../src/provider/state";
 import { Actor, type Step } from "./actor";
 import type { Fault, Habits, Operation } from "./fakeService";
-import { urlOf } from "./world";
+import { declared } from "./world";
 
 type Kind = Omit<Fault, "operation">;
 const status = (code: number, more: Partial<Kind> = {}): Kind => ({ kind: "status", status: code, ...more });
@@ -19,8 +19,8 @@ const KINDS: readonly Kind[] = [
   ...[303, 408, 500, 503].map((code) => status(code, after)),
   status(503, { ...after, ...later }),
 ];
-/** What all requests of a command meet, too. */
-const LASTING = ["unreachable", "lost-after", "hang-before", "hang-after", "garbled", 401, 429, 500];
+/** Whether all requests of a command meet it, too. */
+const isPlain = ({ effect, headers, delayMs }: Kind) => !effect && !headers && !delayMs;
 const OPERATIONS = {
   up: ["register", "list", "get", "delete"],
   refresh: ["list", "get"],
@@ -40,10 +40,7 @@ const SERVICES: readonly { readonly is: string; readonly habits: Habits; readonl
   { is: "that lists a part", habits: { listed: 4 }, stops: true },
 ];
 
-const at = (path: string, more: Partial<EndpointInputs> = {}): EndpointInputs => ({
-  ...{ url: urlOf(path), type: "production" },
-  ...more,
-});
+const at = (path: string, more: Partial<EndpointInputs> = {}) => declared(path, path, more).args;
 const declare = (...all: readonly (EndpointInputs | undefined)[]): Step[] =>
   all.map((args, slot) => (args ? { do: "declare", slot, to: { args } } : { do: "remove", slot }));
 const run = (command: Command, parallel = 16): Step => ({ do: "run", command, parallel });
@@ -66,23 +63,11 @@ function scenarioOf(command: Command, fault: Fault): Step[] {
   ];
 }
 
-/** A service that denies what it has is believed, and what only reads has no effect. */
-const isFaultOf = (operation: Operation, { kind, status, effect }: Kind) => {
-  if (operation === "get" || operation === "list")
-    return (
-      !effect &&
-      kind !== "late-commit" &&
-      !kind.endsWith("-after") &&
-      !(operation === "get" && status === 404)
-    );
-  return !(operation === "delete" && status === 404);
-};
 const faultsOf = (operation: Operation): Fault[] =>
-  KINDS.filter((kind) => isFaultOf(operation, kind)).flatMap((kind) => {
-    const isLasting = !kind.effect && !kind.headers && LASTING.includes(kind.status ?? kind.kind);
-    const fault = { ...kind, operation };
-    return isLasting ? [fault, { ...fault, times: Number.POSITIVE_INFINITY }] : [fault];
-  });
+  // A service that denies what it has is believed.
+  KINDS.filter(({ status }) => status !== 404 || operation === "register" || operation === "list")
+    .map((kind) => ({ ...kind, operation }))
+    .flatMap((fault) => (isPlain(fault) ? [fault, { ...fault, times: Number.POSITIVE_INFINITY }] : [fault]));
 
 describe.each(SERVICES)("at a service $is", ({ is, habits, stops = false }) => {
   test.each(Object.keys(OPERATIONS) as Command[])(

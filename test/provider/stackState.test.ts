@@ -73,11 +73,12 @@ test("a pending resource of the state is evidence, at this base URL, whatever it
   expect(of({ baseUrl: "https://other.example.com" })).toEqual([]);
 });
 
-test("a resource of the stack has its endpoint, whatever its provider, and what is only read has none", () => {
+test("a resource of the stack has its endpoint, whatever its provider, and what is only read has none; by name, it must be whole", () => {
   const other = { baseUrl: "https://other.example.com", account: "def456" };
   const state = new StackState({
     resources: [
-      resource("a", { provider: providerUrnOf("staging") }),
+      ...[resource("a"), resource("pending", { id: "pending:1" })],
+      resource("staged", { provider: providerUrnOf("staging") }),
       resource("native", { type: NATIVE_TYPE_TOKEN }),
       resource("old", { delete: true }),
       resource("read", { external: true }),
@@ -86,55 +87,44 @@ test("a resource of the stack has its endpoint, whatever its provider, and what 
     ],
   });
   const has = (id: string, more: object = wanted) => state.has({ id, ...more }, origin);
-  const ids = ["wh_a", "wh_native", "wh_old", "wh_secret", "wh_elsewhere", "wh_read", "wh_unknown"];
-  expect(ids.filter((id) => has(id))).toEqual(ids.slice(0, 5));
+  const names = ["a", "staged", "native", "old", "secret", "elsewhere", "read", "unknown"];
+  expect(names.filter((name) => has(`wh_${name}`))).toEqual(names.slice(0, 6));
   // Ids may count for each account: there, url and type tell.
   expect(has("wh_elsewhere", { ...wanted, type: "development" })).toBe(false);
   expect(has("wh_elsewhere", {})).toBe(true);
+  const named = ["a", "staged", "old", "pending"].filter((name) => state.hasEndpointNamed(name, origin));
+  expect(named).toEqual(["a"]);
 });
 
-test("a resource of a name has an endpoint unless it is pending, deleted or another provider's", () => {
-  const state = new StackState({
-    resources: [
-      ...[resource("a"), resource("pending", { id: "pending:1" }), resource("gone", { delete: true })],
-      resource("staged", { provider: providerUrnOf("staging") }),
-    ],
-  });
-  const names = ["a", "pending", "gone", "staged"];
-  expect(names.filter((name) => state.hasEndpointNamed(name, origin))).toEqual(["a"]);
+const folder = mkdtempSync(join(tmpdir(), "webhooks-state-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Reads through a command `pulumi` that writes down how it was called. */
+function read(script: string, organization?: string): Promise<StackState> {
+  const file = join(folder, "pulumi");
+  writeFileSync(file, `#!/bin/sh\necho "$@ [$PULUMI_OPTION_CWD]" > ${folder}/args\n${script}\n`);
+  chmodSync(file, 0o700);
+  const PATH = [folder, process.env.PATH].join(delimiter);
+  return readStackState(ROOT_URN, organization, { PATH, PULUMI_OPTION_CWD: "elsewhere" });
+}
+const print = (deployment: object) => `cat <<'END'\n${JSON.stringify({ version: 3, deployment })}\nEND`;
+
+test("the state is what `pulumi stack export` prints, of a stack that is named in full if the organization is known", async () => {
+  const printed = print({ resources: [{ urn: ROOT_URN, type: "pulumi:pulumi:Stack" }, resource("a")] });
+  expect((await read(printed)).endpoints).toMatchObject([{ id: "wh_a" }]);
+  expect(readFileSync(`${folder}/args`, "utf8")).toMatch(/^stack export --stack dev .*\[\]$/m);
+  await read(printed, "acme");
+  expect(readFileSync(`${folder}/args`, "utf8")).toMatch(/^stack export --stack acme\/test\/dev /);
+  expect((await read(print({}))).endpoints).toEqual([]); // a new stack
 });
 
-describe("readStackState", () => {
-  const folder = mkdtempSync(join(tmpdir(), "webhooks-state-"));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-  /** Reads through a command `pulumi` that writes down how it was called. */
-  function read(script: string, organization?: string): Promise<StackState> {
-    const file = join(folder, "pulumi");
-    writeFileSync(file, `#!/bin/sh\necho "$@ [$PULUMI_OPTION_CWD]" > ${folder}/args\n${script}\n`);
-    chmodSync(file, 0o700);
-    const PATH = [folder, process.env.PATH].join(delimiter);
-    return readStackState(ROOT_URN, organization, { PATH, PULUMI_OPTION_CWD: "elsewhere" });
-  }
-  const print = (deployment: object) => `cat <<'END'\n${JSON.stringify({ version: 3, deployment })}\nEND`;
-
-  test("the state is what `pulumi stack export` prints, of a stack that is named in full if the organization is known", async () => {
-    const printed = print({ resources: [{ urn: ROOT_URN, type: "pulumi:pulumi:Stack" }, resource("a")] });
-    expect((await read(printed)).endpoints).toMatchObject([{ id: "wh_a" }]);
-    expect(readFileSync(`${folder}/args`, "utf8")).toMatch(/^stack export --stack dev .*\[\]$/m);
-    await read(printed, "acme");
-    expect(readFileSync(`${folder}/args`, "utf8")).toMatch(/^stack export --stack acme\/test\/dev /);
-    expect((await read(print({}))).endpoints).toEqual([]); // a new stack
-  });
-
-  test.each([
-    ["a command that fails", "exit 3", /ended with exit status 3/],
-    ["output that is not JSON", "echo hello", /exit status 0/],
-    ["another stack", print({ resources: [resource("a")] }), /printed another stack/],
-  ])("%s is an error", async (_, script, message) => {
-    await expect(read(script)).rejects.toThrow(message);
-  });
-
-  test("without pulumi on PATH the state cannot be read", () =>
-    expect(readStackState(ROOT_URN, undefined, { PATH: "/nowhere" })).rejects.toThrow(/ENOENT/));
+test.each([
+  ["a command that fails", "exit 3", /ended with exit status 3/],
+  ["output that is not JSON", "echo hello", /exit status 0/],
+  ["another stack", print({ resources: [resource("a")] }), /printed another stack/],
+])("%s is an error", async (_, script, message) => {
+  await expect(read(script)).rejects.toThrow(message);
 });
+
+test("without pulumi on PATH the state cannot be read", () =>
+  expect(readStackState(ROOT_URN, undefined, { PATH: "/nowhere" })).rejects.toThrow(/ENOENT/));

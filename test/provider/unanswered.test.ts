@@ -1,14 +1,13 @@
-import { PROVIDER_CODE } from "../../src/shared/permanent";
+import { setImmediate } from "node:timers/promises";
 import { nameOf } from "../../src/shared/urn";
 import { type Declared, Killed, type Problems, type RunOptions } from "./engineModel";
 import type { Fault, Registered } from "./fakeService";
-import { declared, PATIENCE_MS, urlOf, World, type WorldOptions } from "./world";
+import { declared, PATIENCE_MS, urlOf, World } from "./world";
 
 let world: World;
-const begin = (options: WorldOptions = {}) => {
-  world = new World(options);
-};
-beforeEach(() => begin());
+beforeEach(() => {
+  world = new World();
+});
 
 const lose = (more: Partial<Fault> = {}) =>
   world.service.fault({ operation: "register", kind: "hang-before", ...more });
@@ -53,7 +52,7 @@ describe("a registration that got no usable answer", () => {
   const program = [declared("late")];
 
   test("create finds what it made, beside what was there before, whatever the service's clock", async () => {
-    begin({ habits: { aheadMs: -3_600_000 } });
+    world = new World({ aheadMs: -3_600_000 });
     const before = appear("late");
     await world.time.pass(1_000);
     lose({ kind: "lost-after" });
@@ -106,7 +105,7 @@ describe("a registration that got no usable answer", () => {
     const cancelSoon = () => world.time.after(1_000, () => world.cancel());
     lose({ kind: "lost-before" });
     const running = timeOf(() => stops(world.up(program), /REGISTRATION_PENDING/));
-    await world.reached(() => world.service.changes.includes("register"));
+    while (!world.service.changes.includes("register")) await setImmediate();
     cancelSoon();
     expect(await running).toBeLessThan(3_000);
     const waiting = stops(world.up(program), /the run was cancelled/);
@@ -156,7 +155,7 @@ describe("a registration that got no usable answer", () => {
   );
 
   test("adoptId settles it at a service with partial lists, where each command names that way", async () => {
-    begin({ habits: { listed: 2 } });
+    world = new World({ listed: 2 });
     const others = [appear("1"), appear("2")];
     await pendingUp([declared("a")]);
     const made = appear("a");
@@ -200,16 +199,14 @@ describe("a registration that got no usable answer", () => {
   test("its deletion spares what another resource of the program is to adopt", async () => {
     await pendingUp(program);
     const made = appear("late", { by: world });
-    const { id = "", outputs = {} } = resourceOf("late") ?? {};
+    const { id = "", outputs = {}, inputs } = resourceOf("late") ?? {};
     const verbs = world.plugin();
-    const args = { ...declared("late").args, adoptId: made.id };
-    await verbs.check({}, { ...args, __resourceName: "new", __provider: PROVIDER_CODE });
+    await verbs.check({}, { ...inputs, adoptId: made.id, __resourceName: "new" });
     await verbs.delete(id, outputs);
     expect(world.service.endpoints).toEqual([made]);
   });
 
   test("a resource cannot change its provider while it is pending", async () => {
-    begin({ providers: ["second"] });
     await pendingUp(program);
     const moved = [{ ...declared("late"), provider: "second" }];
     await stops(world.up(moved), /pulumi refresh.*STILL_PENDING/);
@@ -230,15 +227,14 @@ describe("a registration that got no usable answer", () => {
 describe("what a killed run registered", () => {
   const before = [declared("kept")];
   const program = [...before, declared("lost")];
-  const adopting = (id = "") => [...before, declared("lost", "lost", { adoptId: id })];
+  beforeEach(() => world.up(before));
 
   test("a preview does not show it, and a plain up takes it over, and says so", async () => {
-    await world.up(before);
     await killedUp(program);
     const [made] = world.strangers();
     const { resources, pendingCreates } = world.stack;
     world.service.requests.length = 0;
-    expect(await world.preview(program)).toEqual([]);
+    expect(await world.run("preview", program)).toEqual([]);
     expect(world.stack).toMatchObject({ resources, pendingCreates });
     await heals(program);
     expect(world.service.changes).toEqual([]);
@@ -247,12 +243,11 @@ describe("what a killed run registered", () => {
   });
 
   test("a stranger's equal endpoint is never taken and never deleted, registered before, between and after", async () => {
-    await world.up(before);
     const strangers = [appear("lost")];
     await world.time.pass(60_000);
     // A preview stops, and whoever goes on has decided.
     const decided = [...before, declared("lost", "lost", { ifExists: "register" })];
-    await stops(world.preview(program), /ENDPOINT_EXISTS/);
+    await stops(world.run("preview", program), /ENDPOINT_EXISTS/);
     await killedUp(decided);
     await world.time.pass(60_000);
     strangers.push(appear("lost"));
@@ -264,36 +259,33 @@ describe("what a killed run registered", () => {
     settled([], strangers);
   });
 
-  test("a stranger's within the window puts it in doubt", async () => {
-    await world.up(before);
-    await killedUp(program);
-    const [made] = world.strangers();
-    const stranger = appear("lost");
-    await stops(world.up(program), new RegExp(`lost: .*${made?.id}.*${stranger.id}.*IN_DOUBT`, "s"));
-    await heals(adopting(made?.id), [stranger]);
-  });
-
   test.each([
-    ["the plugin alone was killed", true],
-    ["it waited longer than patience for its turn", false],
-  ])("if %s, the next up stops, and names the id", async (_, alone) => {
-    await world.up(before);
-    if (!alone) lose({ kind: "status", status: 429, headers: { "retry-after": "25" } });
-    await killedUp(program, { alone });
+    ["a stranger registered an equal one within its window", "REGISTRATION_IN_DOUBT"],
+    ["the plugin alone was killed", "ENDPOINT_EXISTS"],
+    ["it waited longer than patience for its turn", "ENDPOINT_EXISTS"],
+  ])("if %s, the next up stops, and names the id", async (reason, code) => {
+    if (/waited/.test(reason)) lose({ kind: "status", status: 429, headers: { "retry-after": "25" } });
+    await killedUp(program, { alone: /alone/.test(reason) });
     const [made] = world.strangers();
-    await stops(world.up(program), new RegExp(`^lost: .*${made?.id}.*ENDPOINT_EXISTS`, "s"));
-    await heals(adopting(made?.id));
+    const others = /stranger/.test(reason) ? [appear("lost")] : [];
+    const named = [made, ...others].map((each) => each?.id).join(".*");
+    await stops(world.up(program), new RegExp(`^lost: .*${named}.*${code}`, "s"));
+    await heals([...before, declared("lost", "lost", { adoptId: made?.id ?? "" })], others);
   });
 
   test("without a readable state, what got no answer is settled, and what was killed is named, with a warning that says what this run does not see", async () => {
-    await pendingUp(before);
-    await killedUp(program);
+    const late = [...before, declared("late")];
+    await pendingUp(late);
+    await killedUp([...late, declared("lost")]);
     world.isStateReadable = false;
-    appear("kept", { by: world });
-    expect(await world.up(before)).toEqual([]);
-    settled(before, world.strangers());
+    appear("late", { by: world });
+    expect(await world.up(late)).toEqual([]);
+    settled(late, world.strangers());
     world.shown.length = 0;
-    await stops(world.up(program), /could not be read: no pulumi on PATH.*ENDPOINT_EXISTS/s);
+    await stops(
+      world.up([...late, declared("lost")]),
+      /could not be read: no pulumi on PATH.*ENDPOINT_EXISTS/s,
+    );
     const warning = /state of this stack cannot be read.*must be on PATH/;
     expect(world.warnings).toEqual([expect.stringMatching(warning)]);
   });

@@ -3,9 +3,6 @@ import type { Clock } from "../../src/client/clock";
 /** When it begins, in milliseconds since 1970: not on a whole second, which would tell of an inexact clock. */
 const EPOCH = Date.UTC(2026, 0, 1, 0, 0, 0, 789);
 
-/** No work takes a day, in milliseconds. */
-const LONGEST_WORK_MS = 86_400_000;
-
 /** Time that passes only when nothing else is left to do: then it jumps to the next timer. So no test waits, and each run is the same. */
 export class VirtualTime implements Clock {
   #now = 0;
@@ -35,7 +32,7 @@ export class VirtualTime implements Clock {
       isOver = true;
     };
     work.then(over, over);
-    const longest = this.#now + LONGEST_WORK_MS;
+    const longest = this.#now + 86_400_000; // no work takes a day
     for (;;) {
       // What has no timer is done by then: nothing here waits for a socket or a file.
       await new Promise(setImmediate);

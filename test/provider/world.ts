@@ -1,6 +1,4 @@
-import { setImmediate } from "node:timers/promises";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import type { Engine } from "../../src/provider/engine";
 import { type Identity, keyOf } from "../../src/provider/identity";
 import { PROVIDER_NAME_KEY } from "../../src/provider/settings";
 import { providerNameOf, type Resource, StackState } from "../../src/provider/stackState";
@@ -22,19 +20,6 @@ import {
 } from "./engineModel";
 import { type Dispatcher, FakeService, type Habits, type Registered } from "./fakeService";
 import { VirtualTime } from "./virtualTime";
-
-export interface WorldOptions {
-  readonly habits?: Habits;
-  /** Explicit providers, besides the default one: each has an account of its own. */
-  readonly providers?: readonly string[];
-}
-
-export interface PluginOptions {
-  readonly provider?: string;
-  /** Laid over the provider's own. */
-  readonly config?: Readonly<Record<string, string>>;
-  readonly engine?: Partial<Engine>;
-}
 
 /** How long an operation may take, in seconds, unless a test says otherwise. */
 const TIMEOUT_SECONDS = 10;
@@ -61,14 +46,15 @@ export class World {
   readonly shown: { readonly severity: "warn" | "info"; readonly message: string }[] = [];
   /** Whether `pulumi stack export` works. */
   isStateReadable = true;
+  /** By provider: the default one, whose name is empty, and an explicit one with an account of its own. */
   readonly #keys = new Map<string, string>();
   /** The plugin processes of the command under way. */
   #processes: { isDead: boolean; readonly die: (error: Error) => void }[] = [];
   #cancelling = new AbortController();
 
-  constructor({ habits, providers = [] }: WorldOptions = {}) {
+  constructor(habits: Habits = {}) {
     this.service = new FakeService("https://api.example.com", this.time, habits);
-    for (const provider of ["", ...providers]) this.rotateKey(provider);
+    for (const provider of ["", "second"]) this.rotateKey(provider);
   }
 
   get warnings(): string[] {
@@ -78,15 +64,15 @@ export class World {
   /** Gives a provider a new key, and its account no other. */
   rotateKey(provider: string): void {
     const { accounts } = this.service;
-    const old = this.#keys.get(provider);
-    const key = old === undefined ? `k3y-of-${provider}` : `${old}-again`;
-    accounts.delete(old ?? "");
+    const old = this.#keys.get(provider) ?? "";
+    const key = old === "" ? `k3y-of-${provider}` : `${old}-again`;
+    accounts.delete(old);
     this.#keys.set(provider, key);
     accounts.set(key, accountOf(provider));
   }
 
   /** Starts a plugin process of the dynamic provider, without its process and its socket. */
-  #open({ provider = "", config = {}, engine = {} }: PluginOptions): Verbs {
+  #open(provider: string, config: Readonly<Record<string, string>> = {}): Verbs {
     let die: (error: Error) => void = () => {};
     const death = new Promise<never>((_, reject) => {
       die = reject;
@@ -106,7 +92,6 @@ export class World {
         info: (message) => this.shown.push({ severity: "info", message }),
         rootUrn: async () => (this.stack.isProgramRunning ? ROOT_URN : undefined),
         cancelled: this.#cancelling.signal,
-        ...engine,
       },
       dispatcher: { dispatch } as Dispatcher,
       readState: async () => {
@@ -125,16 +110,16 @@ export class World {
     return behindGrpc(plugin, death);
   }
 
-  /** The verbs of a new plugin process, each with the time that it takes. */
-  plugin(options: PluginOptions = {}): Verbs {
-    const timed = ([name, verb]: [string, (...args: unknown[]) => Promise<unknown>]) => {
-      return [name, (...args: unknown[]) => this.time.until(verb(...args))];
-    };
-    return Object.fromEntries(Object.entries(this.#open(options)).map(timed));
+  /** The verbs of a new process of the default provider, with these settings besides its own, each with the time that it takes. */
+  plugin(config: Readonly<Record<string, string>> = {}): Verbs {
+    const timed = ([name, verb]: [string, (...args: unknown[]) => Promise<unknown>]) => [
+      name,
+      (...args: unknown[]) => this.time.until(verb(...args)),
+    ];
+    return Object.fromEntries(Object.entries(this.#open("", config)).map(timed));
   }
 
   up = (program: readonly Declared[], options?: RunOptions) => this.run("up", program, options);
-  preview = (program: readonly Declared[]) => this.run("preview", program);
   refresh = () => this.run("refresh");
   destroy = () => this.run("destroy");
 
@@ -142,7 +127,7 @@ export class World {
   run(command: Command, program: readonly Declared[] = [], options: RunOptions = {}): Promise<Problems> {
     this.#processes = [];
     this.#cancelling = new AbortController();
-    const open = (provider: string) => this.#open({ provider });
+    const open = (provider: string) => this.#open(provider);
     const run = new EngineRun(this.stack, open, { ...options, isPreview: command === "preview" });
     return this.time.until(run.run(command, program));
   }
@@ -158,11 +143,6 @@ export class World {
   /** Ctrl-C, once. */
   cancel(): void {
     this.#cancelling.abort();
-  }
-
-  /** Waits for something in a run under way, while its time passes. */
-  async reached(isReached: () => boolean): Promise<void> {
-    while (!isReached()) await setImmediate();
   }
 
   /** Returns whether the stack has an endpoint: ids may count per account. */
@@ -193,26 +173,24 @@ export class World {
       return lineOf(nameOf(resource.urn), providerNameOf(resource), { ...endpoint, ip });
     };
     const stranger = (each: Registered) => lineOf(`${each.id}, in no state,`, each.account, each);
-    const wanted = program.map(({ name, provider, args }) => lineOf(name, provider, args));
-    wanted.push(...others.map(stranger));
-    const found = this.stack.resources.map(recorded);
-    found.push(...left.map(stranger));
-    const missing = wanted.filter((each) => !found.includes(each)).map((each) => `missing: ${each}`);
-    return [...missing, ...found.filter((each) => !wanted.includes(each)).map((each) => `unwanted: ${each}`)];
+    const declared = program.map(({ name, provider, args }) => lineOf(name, provider, args));
+    const wanted = new Set([...declared, ...others.map(stranger)]);
+    // Those with a resource first: the others are left.
+    const found = new Set([...this.stack.resources.map(recorded), ...left.map(stranger)]);
+    const missing = [...wanted].filter((each) => !found.has(each)).map((each) => `missing: ${each}`);
+    return [...missing, ...[...found].filter((each) => !wanted.has(each)).map((each) => `unwanted: ${each}`)];
   }
 }
 
 /** The verbs behind gRPC, which refuses what is undefined (engine rule 25), in a process that may die. */
 function behindGrpc(plugin: ReturnType<typeof createProvider>, death: Promise<never>): Verbs {
-  const sent = (value: unknown) =>
-    Object(value) === value ? Struct.fromJavaScript(value as never).toJavaScript() : value;
+  const sent = <T>(value: T): T =>
+    Object(value) === value ? (Struct.fromJavaScript(value as never).toJavaScript() as T) : value;
   const call =
     (verb: (...args: never[]) => Promise<unknown>) =>
     async (...args: unknown[]) => {
       try {
-        const answer: Record<string, object> = {
-          ...((await Promise.race([death, verb(...(args.map(sent) as never[]))])) as object),
-        };
+        const answer = Object(await Promise.race([death, verb(...(args.map(sent) as never[]))]));
         // The plugin adds the provider's code to what a verb returns.
         const { __provider } = Object(args.at(-1));
         for (const part of ["inputs", "outs", "props"])
@@ -221,7 +199,9 @@ function behindGrpc(plugin: ReturnType<typeof createProvider>, death: Promise<ne
       } catch (error) {
         if (error instanceof Killed || error instanceof VerbError) throw error;
         const { message, id, properties, reasons } = Object(error);
-        throw Object.assign(new VerbError(message), id && { halfMade: sent({ id, properties, reasons }) });
+        if (!id) throw new VerbError(message);
+        // Of what is half-made, the engine shows the reasons.
+        throw new VerbError(reasons.join("; "), sent({ id, properties, reasons }));
       }
     };
   const { configure: _, ...verbs } = plugin;
