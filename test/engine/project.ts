@@ -1,5 +1,4 @@
-import { type ChildProcess, execFile, fork } from "node:child_process";
-import { once } from "node:events";
+import { execFile } from "node:child_process";
 import {
   mkdirSync,
   mkdtempSync,
@@ -60,7 +59,7 @@ export type Declared = Readonly<
 
 /**
  * A Pulumi project with one stack, `dev`, in a temporary folder, for the real CLI on a file backend.
- * Its program declares the endpoints of `declare`, or is what `program`, `inlineProgram` or `write` writes.
+ * Its program declares the endpoints of `declare`, or is what `program` or `write` writes.
  */
 export class Project {
   readonly folder = mkdtempSync(join(tmpdir(), "webhooks-engine-"));
@@ -68,8 +67,6 @@ export class Project {
   /** Everything that the commands printed. */
   transcript = "";
   #config: Readonly<Record<string, string>>;
-  #isInline = false;
-  #host: { readonly process: ChildProcess; readonly port: number } | undefined;
   #keyService: Server | undefined;
   #stack: Promise<void> | undefined;
 
@@ -111,19 +108,18 @@ export class Project {
   }
 
   write(name: string, text: string): void {
-    if (/^(Pulumi\.yaml|index\..*)$/.test(name)) this.#isInline = false;
     writeFileSync(join(this.folder, name), text);
   }
 
-  /** Makes these endpoints the program, with more code before them, and runs it inline. */
+  /** Makes these endpoints the program, with more code before them. */
   declare(endpoints: Declared, code = ""): void {
-    this.inlineProgram(`${code}
+    this.program(`${code}
 for (const [name, { opts, ...args }] of Object.entries(${JSON.stringify(endpoints)}))
   new WebhookEndpoint(name, args, opts);
 `);
   }
 
-  /** Makes this the program. `pulumi` and the package's names are there. It runs in Pulumi's language host, as with users. */
+  /** Makes this the program. `pulumi` and the package's names are there. */
   program(text: string): void {
     this.write(
       "index.js",
@@ -133,20 +129,18 @@ ${text}`,
     );
   }
 
-  /**
-   * Makes this the program, which runs as an inline program of the Automation API does. That saves half a second of each `up`
-   * and `preview`. What fails in the program itself, and not in the engine, may come too late to be reported.
-   */
-  inlineProgram(text: string): void {
-    this.program(text);
-    this.#isInline = true;
-  }
-
   /** Runs the CLI. The first command makes the stack. */
   async pulumi(...args: string[]): Promise<CommandResult> {
     this.#stack ??= this.#makeStack();
     await this.#stack;
-    return this.#exec(args);
+    return this.#exec("pulumi", [...args, "--non-interactive", "--color=never"]);
+  }
+
+  /** Runs `up` through the Automation API, with the program inline. It goes on when a resource fails. */
+  async automationUp(): Promise<CommandResult> {
+    this.#stack ??= this.#makeStack();
+    await this.#stack;
+    return this.#exec(process.execPath, [join(__dirname, "automation.js")]);
   }
 
   /** Runs a command that must succeed. */
@@ -207,7 +201,6 @@ ${text}`,
   }
 
   dispose(): void {
-    this.#host?.process.kill();
     this.#keyService?.closeAllConnections();
     this.#keyService?.close();
     rmSync(this.folder, { recursive: true, force: true });
@@ -223,36 +216,13 @@ ${text}`,
     ]);
     const commands = [["stack", "init", "dev", "--secrets-provider", "hashivault://test"]];
     if (settings.length > 0) commands.push(["config", "set-all", ...settings]);
-    for (const args of commands) outputOfSuccess(args, await this.#exec(args));
+    for (const args of commands) outputOfSuccess(args, await this.#exec("pulumi", args));
   }
 
-  /** Returns the options with which the CLI finds the inline program. */
-  async #client([command, ...args]: readonly string[]): Promise<string[]> {
-    const runsProgram = command === "up" || command === "preview" || args.includes("--run-program");
-    if (!this.#isInline || !runsProgram) return [];
-    this.#host ??= await this.#startHost();
-    return [`--client=127.0.0.1:${this.#host.port}`, "--exec-kind=auto.inline"];
-  }
-
-  async #startHost(): Promise<{ readonly process: ChildProcess; readonly port: number }> {
-    const child = fork(join(__dirname, "programHost.js"), {
-      cwd: this.folder,
-      env: this.env,
-      stdio: ["ignore", "pipe", "pipe", "ipc"],
-    });
-    for (const stream of [child.stdout, child.stderr])
-      stream?.on("data", (text) => {
-        this.transcript += text;
-      });
-    const [port] = await once(child, "message");
-    return { process: child, port };
-  }
-
-  async #exec(args: readonly string[]): Promise<CommandResult> {
-    const all = [...args, ...(await this.#client(args)), "--non-interactive", "--color=never"];
+  #exec(command: string, args: readonly string[]): Promise<CommandResult> {
     const options = { cwd: this.folder, env: this.env, maxBuffer: 64 * 2 ** 20 };
     return new Promise((resolve) => {
-      const child = execFile("pulumi", all, options, (error, out, err) => {
+      const child = execFile(command, args, options, (error, out, err) => {
         const exitCode = error === null ? 0 : typeof error.code === "number" ? error.code : 1;
         this.transcript += out + err;
         resolve({ exitCode, output: out + err });

@@ -26,7 +26,7 @@ afterEach(async () => {
 
 /** Declares a validation, and an endpoint that depends on it. */
 function declare(args: object): void {
-  project.inlineProgram(`
+  project.program(`
 const { ReceiverValidation } = require("pulumi-webhook-endpoints");
 const proven = new ReceiverValidation("proven", ${JSON.stringify({ secrets: [secret], ...args })});
 new WebhookEndpoint("jobs", { url: "https://hooks.example.com/jobs", type: "production" }, { dependsOn: proven });
