@@ -1,5 +1,5 @@
+import { join } from "node:path";
 import type { Fault, Habits } from "../provider/fakeService";
-import { expectExactly } from "./exactly";
 import { API_KEY, HttpService } from "./httpService";
 import { type Declared, Project } from "./project";
 
@@ -60,15 +60,15 @@ test.concurrent.each<[string, Habits, RegExp | undefined]>([
         if (operation === "register" && moment === "arrived" && --left === 0)
           service.fault({ operation: "list", kind: "status", status: 400, times: 40 });
       };
-      const first = await project.automationUp();
+      const first = await project.run(process.execPath, join(__dirname, "automation.js"));
       expect(first.exitCode).not.toBe(0);
       expect(first.output).toMatch(
         /the registration of https:\/\/hooks\.example\.com\/… was sent.*REGISTRATION_PENDING/,
       );
       expect(Object.keys(project.ids()).sort()).toEqual(Object.keys(declared).sort());
       service.clearFaults();
-      const second = await project.automationUp();
-      if (stop === undefined) expectExactly(project, service, declared);
+      const second = await project.run(process.execPath, join(__dirname, "automation.js"));
+      if (stop === undefined) service.expectExactly(project, declared);
       else expect(second.output).toMatch(stop);
       expect(second.exitCode).toBe(stop === undefined ? 0 : 1);
       // Nothing was registered twice, or deleted.

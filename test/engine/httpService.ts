@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { systemClock } from "../../src/client/clock";
 import { type Dispatcher, FakeService, type Habits, type Registered } from "../provider/fakeService";
+import type { Declared, Project } from "./project";
 
 /** With characters that no ciphertext of a state has by chance. */
 export const API_KEY = "k3y-of-default";
@@ -52,6 +53,16 @@ export class HttpService extends FakeService {
 
   find(path: string): Registered | undefined {
     return this.endpoints.find(({ url }) => new URL(url).pathname === `/${path}`);
+  }
+
+  /** Compares the state with what is declared, and both with the service: 0 missing, 0 twice, 0 orphans, and a stranger's stay. */
+  expectExactly(project: Project, declared: Declared, strangers: readonly Registered[] = []): void {
+    const ids = project.ids();
+    expect(Object.keys(ids).sort()).toEqual(Object.keys(declared).sort());
+    for (const [name, { opts, adoptId, ifExists, ...args }] of Object.entries(declared))
+      expect(this.endpoints.find(({ id }) => id === ids[name])).toMatchObject(args);
+    const expected = [...Object.values(ids), ...strangers.map(({ id }) => id)];
+    expect(this.endpoints.map(({ id }) => id).sort()).toEqual(expected.sort());
   }
 
   async stop(): Promise<void> {

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expectExactly } from "./exactly";
 import { HttpService } from "./httpService";
 import { type Declared, Project } from "./project";
 
@@ -138,7 +137,7 @@ test.concurrent.each<[string, [registrations: number, end: End][]]>([
       expect(await project.up()).toMatch(
         /took over wh_\d+ \(https:\/\/hooks\.example\.com\/…\) that an interrupted run had registered/,
       );
-      expectExactly(project, service, declared, strangers);
+      service.expectExactly(project, declared, strangers);
     }),
 );
 
@@ -161,7 +160,7 @@ test.concurrent("after a kill of the plugin alone, the next up stops and names t
     ]);
     project.declare(Object.fromEntries(adopted));
     await project.up();
-    expectExactly(project, service, declared);
+    service.expectExactly(project, declared);
   }));
 
 test.concurrent("one Ctrl-C ends every wait, keeps what got no answer pending, and records what is answered", () =>

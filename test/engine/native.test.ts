@@ -1,17 +1,26 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: that is how a YAML program refers to a value
+import { join } from "node:path";
+import { otherSecret, secret } from "../receiver/support";
+import { closeServers, ours, serve } from "../validation/receivers";
 import { API_KEY, HttpService } from "./httpService";
-import { NativeProject } from "./nativeProject";
+import { NativeProject, native } from "./nativeProject";
+import { JAVASCRIPT } from "./project";
 
 jest.setTimeout(300_000);
 
+// One stack for all: each test begins with what the one before it left.
 let service: HttpService;
 let project: NativeProject;
-beforeEach(async () => {
+let receiver: string;
+let answer = ours(otherSecret);
+beforeAll(async () => {
   service = await HttpService.start({}, { staging: "key-of-staging" });
   project = new NativeProject({ config: service.config });
+  receiver = await serve((request, response) => answer(request, response));
 });
-afterEach(async () => {
+afterAll(async () => {
   project.dispose();
+  await closeServers();
   await service.stop();
 });
 
@@ -19,110 +28,112 @@ const at = (path: string, more: object = {}) => ({
   ...{ url: `https://hooks.example.com/${path}`, type: "production" },
   ...more,
 });
-const native = (properties: object, more: object = {}) => ({
-  ...{ type: "webhooks:WebhookEndpoint", properties },
-  ...more,
+const jobs = at("jobs", { ip: "203.0.113.7" });
+const call = (name: string, args: object) => ({
+  "fn::invoke": { function: `webhooks:${name}`, arguments: args },
 });
-const ids = async () =>
-  Object.fromEntries(Object.entries(await project.endpoints()).map(([name, { id }]) => [name, id]));
-test("a YAML program goes from the first up over drift, a replacement and an import to destroy, and its state is small", async () => {
-  const jobs = at("jobs", { ip: "203.0.113.0/24" });
-  const program = (more: object = {}) => project.yaml({ jobs: native({ ...jobs, ...more }) });
-  program();
+const secretOf = (value: string) => ({ "fn::secret": value });
+
+/** Declares endpoints beside an explicit provider, a secret url, a validated receiver, what is only read, and functions. */
+function declare(endpoints: object, readId: string, release: string): void {
+  const proven = { url: receiver, secrets: [secret], timeoutSeconds: 1, triggers: [release] };
+  const resources = {
+    staging: {
+      type: "pulumi:providers:webhooks",
+      properties: { apiKey: secretOf("key-of-staging"), timeoutSeconds: 7 },
+    },
+    staged: native(at("staged"), { provider: "${staging}" }),
+    confidential: native({
+      url: secretOf("https://hooks.example.com/?token=c0nfidential"),
+      type: "production",
+    }),
+    read: { type: "webhooks:WebhookEndpoint", get: { id: readId } },
+    proven: { type: "webhooks:ReceiverValidation", properties: proven },
+    validated: native(at("validated"), { dependsOn: ["${proven}"] }),
+    ...endpoints,
+  };
+  const variables = {
+    one: call("getWebhookEndpoint", { id: readId }),
+    some: call("getWebhookEndpoints", { type: "development" }),
+  };
+  const outputs = {
+    ...{ one: "${one.url}", some: "${some.endpoints[0].id}", read: "${read.url}" },
+    confidential: "${confidential.url}",
+  };
+  project.yaml(resources, { variables, outputs });
+}
+
+let theirs: ReturnType<HttpService["add"]>;
+
+test("a lost answer stays pending, and an endpoint whose receiver fails its validation is not registered", async () => {
+  theirs = service.add({ ...at("theirs"), type: "development" });
+  declare({ jobs: native(jobs), edited: native(at("edited")) }, theirs.id, "a");
+  service.fault({ operation: "register", kind: "late-commit", delayMs: 8_000 });
+  const output = await project.failUp("--continue-on-error");
+  expect(output).toMatch(/… was sent.*REGISTRATION_PENDING/);
+  expect(output).toMatch(/GENUINE_REFUSED/);
+  expect(Object.values(project.ids()).filter((id) => id.startsWith("pending:"))).toHaveLength(1);
+  expect(service.find("validated")).toBeUndefined();
+});
+
+test("the next up settles both, explicit providers are accounts, and functions read", async () => {
+  answer = ours(secret);
   await project.up();
-  const { jobs: id } = await ids();
-  expect(service.endpoints).toMatchObject([{ id, ...jobs }]);
-  expect(await project.up("--refresh")).toMatch(/2 unchanged/);
-  const [{ inputs, outputs } = {}] = Object.values(await project.endpoints());
+  const staged = { staged: at("staged"), validated: at("validated"), confidential: { type: "production" } };
+  service.expectExactly(project, { jobs, edited: at("edited"), ...staged }, [theirs]);
+  expect(service.changes).toEqual(Array(5).fill("register"));
+  expect(service.find("staged")?.account).toBe("staging");
+  const { url, id } = theirs;
+  expect(await project.outputs()).toEqual({ one: url, some: id, read: url, confidential: "[secret]" });
+});
+
+test("what `adopt --native` writes is imported, and an up puts right what drifted and replaces what changed", async () => {
+  const found = service.add({ url: at("found").url });
+  const adopt = ["adopt", found.id, "--native"];
+  const { stdout } = await project.run(process.execPath, join(__dirname, "../../dist/cli/main.js"), ...adopt);
+  project.write("adopted.json", stdout);
+  service.requests.length = 0;
+  const options = "--yes --skip-preview --protect=false --generate-code=false";
+  await project.succeed("import", "--file", "adopted.json", ...options.split(" "));
+  const [{ name }]: [{ name: string }] = JSON.parse(stdout).resources;
+
+  const before = project.ids();
+  Object.assign(service.find("edited") ?? {}, { url: "https://elsewhere.example.com/" });
+  const changed = { ...jobs, type: "development" };
+  declare(
+    { jobs: native(changed), edited: native(at("edited")), [name]: native(at("found")) },
+    theirs.id,
+    "b",
+  );
+  const output = await project.up("--refresh", "--diff");
+  expect(output).toMatch(/ +~ type *: "production" => "development"/);
+  expect(output).not.toMatch(/account|baseUrl/);
+  expect([...service.changes].sort()).toEqual(["delete", "delete", "register", "register"]);
+  const after = project.ids();
+  const same = [name, "staged", "validated", "confidential"];
+  expect(same.map((each) => after[each])).toEqual(same.map((each) => before[each]));
+  expect(service.endpoints).toContainEqual(expect.objectContaining({ id: after.jobs, ...changed }));
+  expect(service.find("edited")?.id).toBe(after.edited);
+  const { inputs, outputs } = project.endpoints()[name] ?? {};
   expect(outputs?.createdAt).toEqual(expect.any(String));
   expect(JSON.stringify({ inputs, outputs }).length).toBeLessThan(600);
   expect(JSON.stringify({ inputs, outputs })).not.toMatch(/__|external/);
+  project.yaml({}); // where the secrets are in plain text
+  project.expectHidden("c0nfidential", "key-of-staging", API_KEY, secret);
+});
 
-  program({ type: "development" });
+test("a stack moves to the dynamic provider and back, and an endpoint that both declare is left as it is", async () => {
+  const before = project.ids().edited;
+  project.write("Pulumi.yaml", JAVASCRIPT);
+  const aliases = [{ type: "webhooks:index:WebhookEndpoint" }];
+  project.declare({ edited: at("edited", { opts: { aliases } }) });
   service.requests.length = 0;
-  const replacing = await project.up("--diff");
-  expect(replacing).toMatch(/ +~ type *: "production" => "development"/);
-  expect(replacing).not.toMatch(/account|baseUrl/);
-  expect(service.changes).toEqual(["register", "delete"]);
-  Object.assign(service.endpoints[0] ?? {}, { url: "https://elsewhere.example.com/" });
-  await project.up("--refresh");
-  expect(service.endpoints).toMatchObject([{ url: jobs.url, type: "development" }]);
-
-  const theirs = service.add({ url: at("theirs").url });
-  const imported = await project.succeed(
-    ...["import", "webhooks:index:WebhookEndpoint", "theirs", theirs.id, "--yes", "--protect=false"],
-  );
-  expect(imported).toMatch(/type: production[\s\S]*url: https:\/\/hooks\.example\.com\/theirs/);
-  project.yaml({ jobs: native({ ...jobs, type: "development" }), theirs: native(at("theirs")) });
-  expect(await project.up()).toMatch(/3 unchanged/);
-  await project.destroy();
-  expect(service.endpoints).toEqual([]);
-  expect(project.filesAtRest() + project.transcript).not.toContain(API_KEY);
-});
-
-test("a lost answer stays pending until the next up", async () => {
-  project.yaml({ jobs: native(at("jobs")) });
-  service.fault({ operation: "register", kind: "late-commit", delayMs: 8_000 });
-  const output = await project.fail("up", "--yes", "--skip-preview");
-  expect(output).toMatch(/… was sent.*REGISTRATION_PENDING/);
-  expect((await ids()).jobs).toMatch(/^pending:/);
   await project.up();
-  expect(await ids()).toEqual({ jobs: service.find("jobs")?.id });
-  expect(service.changes).toEqual(["register"]);
-});
-
-test("secrets stay secret in both directions, explicit providers are accounts, and functions read", async () => {
-  const theirs = service.add({ url: at("theirs").url, type: "development" });
-  const call = (name: string, args: object) => ({
-    "fn::invoke": { function: `webhooks:${name}`, arguments: args },
-  });
-  const staging = {
-    type: "pulumi:providers:webhooks",
-    properties: { apiKey: { "fn::secret": "key-of-staging" }, timeoutSeconds: 7 },
-  };
-  const confidential = at("", { url: { "fn::secret": "https://hooks.example.com/?token=t0ken" } });
-  project.yaml(
-    {
-      ...{ staging, confidential: native(confidential) },
-      staged: native(at("staged"), { options: { provider: "${staging}" } }),
-      read: { type: "webhooks:WebhookEndpoint", get: { id: theirs.id } },
-    },
-    {
-      variables: {
-        one: call("getWebhookEndpoint", { id: theirs.id }),
-        some: call("getWebhookEndpoints", { type: "development" }),
-      },
-      outputs: {
-        ...{ one: "${one.url}", some: "${some.endpoints[0].id}", read: "${read.url}" },
-        confidential: "${confidential.url}",
-      },
-    },
-  );
+  expect(JSON.stringify(project.endpoints())).toContain("__provider");
+  project.yaml({ edited: native(at("edited")) });
   await project.up();
-  const { url, id } = theirs;
-  expect(await project.outputs()).toEqual({ one: url, some: id, read: url, confidential: "[secret]" });
-  expect(service.find("staged")?.account).toBe("staging");
-  await project.destroy();
-  expect(service.endpoints).toEqual([theirs]);
-  project.yaml({}); // where they are in plain text
-  expect(project.filesAtRest() + project.transcript).not.toMatch(/t0ken|key-of-staging/);
-});
-
-test("a stack moves from the dynamic provider to the native plugin and back, without a request that changes the service", async () => {
-  const dynamic = "name: test\nruntime: { name: nodejs, options: { typescript: false } }\nmain: index.js\n";
-  const jobs = at("jobs", { ip: "203.0.113.7" });
-  project.write("Pulumi.yaml", dynamic);
-  project.declare({ jobs });
-  await project.up();
-  const before = await ids();
-  expect(JSON.stringify(await project.endpoints())).toContain("__provider");
-  project.yaml({ jobs: native(jobs) });
-  await project.up();
-  expect(JSON.stringify(await project.endpoints())).not.toContain("__provider");
-  expect(await project.up("--refresh")).toMatch(/2 unchanged/);
-  project.write("Pulumi.yaml", dynamic);
-  project.declare({ jobs: { ...jobs, opts: { aliases: [{ type: "webhooks:index:WebhookEndpoint" }] } } });
-  await project.up();
-  expect(await ids()).toEqual(before);
-  expect(service.changes).toEqual(["register"]);
+  expect(JSON.stringify(project.endpoints())).not.toContain("__provider");
+  expect(project.ids()).toEqual({ edited: before });
+  expect(service.changes).not.toContain("register");
+  service.expectExactly(project, { edited: at("edited") }, [theirs]);
 });

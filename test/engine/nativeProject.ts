@@ -1,18 +1,15 @@
-import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { findLanguages, howToGetLanguages } from "../../scripts/setup/languages";
 import { Project, type ProjectOptions } from "./project";
 
-const root = join(__dirname, "../..");
-
 /** The built plugin's executable. */
-export const plugin = join(root, "dist/pulumi-resource-webhooks.js");
+export const plugin = join(__dirname, "../../dist/pulumi-resource-webhooks.js");
 
-export interface YamlOptions {
-  readonly outputs?: Readonly<Record<string, unknown>>;
-  readonly variables?: Readonly<Record<string, unknown>>;
-}
+/** An endpoint in a YAML program. */
+export const native = (properties: object, options: object = {}) => ({
+  ...{ type: "webhooks:WebhookEndpoint", properties, options },
+});
 
 /** A project in another language, which finds the native plugin on PATH, as after `npm install -g`. */
 export class NativeProject extends Project {
@@ -28,37 +25,29 @@ export class NativeProject extends Project {
   }
 
   /** Makes these resources the program. JSON is YAML. */
-  yaml(resources: object, { outputs = {}, variables = {} }: YamlOptions = {}): void {
-    const program = { name: "test", runtime: "yaml", variables, resources, outputs };
-    this.write("Pulumi.yaml", JSON.stringify(program));
-  }
-
-  /** Makes endpoints with these arguments the program. */
-  endpointsInYaml(endpoints: Readonly<Record<string, object>>, options?: YamlOptions): void {
-    const resources = Object.entries(endpoints).map(([name, properties]) => [
-      name,
-      { type: "webhooks:WebhookEndpoint", properties },
-    ]);
-    this.yaml(Object.fromEntries(resources), options);
-  }
-
-  /** Runs a command in the project's folder, with its PATH. */
-  run(command: string, args: readonly string[], input?: string): string {
-    return execFileSync(command, args, { cwd: this.folder, env: this.env, encoding: "utf8", input });
+  yaml(resources: object, more: { readonly outputs?: object; readonly variables?: object } = {}): void {
+    this.write("Pulumi.yaml", JSON.stringify({ name: "test", runtime: "yaml", resources, ...more }));
   }
 
   /** Generates the SDK of a language, and returns its folder. */
-  generateSdk(language: string): string {
-    const folder = join(this.folder, "sdk");
-    this.run("generateSdk", [language, folder], this.run("pulumi", ["package", "get-schema", plugin]));
+  async generateSdk(language: string): Promise<string> {
+    const folder = join(this.folder, "sdk", language);
+    await this.shell(`pulumi package get-schema '${plugin}' | generateSdk ${language} '${folder}'`);
     return folder;
   }
 
   /** Makes the generated SDK for Python what programs find. */
-  installPythonSdk(): void {
-    const sdk = this.generateSdk("python");
+  async installPythonSdk(): Promise<void> {
+    const sdk = await this.generateSdk("python");
     this.env.PYTHONPATH = join(this.folder, "packages");
-    const offline = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index"];
-    this.run("python3", ["-m", "pip", "install", ...offline, "--target", this.env.PYTHONPATH, sdk]);
+    const offline = "--quiet --no-deps --no-build-isolation --no-index";
+    await this.shell(`python3 -m pip install ${offline} --target '${this.env.PYTHONPATH}' '${sdk}'`);
+  }
+
+  /** Runs a line of shell that must succeed, and returns what it printed. Bash would read ~/.bashrc, as its input is a socket. */
+  async shell(line: string): Promise<string> {
+    const { exitCode, stdout, output } = await this.run("sh", "-c", line);
+    if (exitCode !== 0) throw new Error(`${line} ended with ${exitCode}:\n${output}`);
+    return stdout;
   }
 }

@@ -22,6 +22,7 @@ export const JAVASCRIPT =
 
 export interface CommandResult {
   readonly exitCode: number;
+  readonly stdout: string;
   /** What the command printed, both streams together, without colours. */
   readonly output: string;
 }
@@ -129,23 +130,18 @@ ${text}`,
     );
   }
 
-  /** Runs the CLI. The first command makes the stack. */
-  async pulumi(...args: string[]): Promise<CommandResult> {
+  /** Runs a command in the project's folder and environment. The first one makes the stack. */
+  async run(command: string, ...args: string[]): Promise<CommandResult> {
     this.#stack ??= this.#makeStack();
     await this.#stack;
-    return this.#exec("pulumi", [...args, "--non-interactive", "--color=never"]);
+    return this.#exec(command, args);
   }
 
-  /** Runs `up` through the Automation API, with the program inline. It goes on when a resource fails. */
-  async automationUp(): Promise<CommandResult> {
-    this.#stack ??= this.#makeStack();
-    await this.#stack;
-    return this.#exec(process.execPath, [join(__dirname, "automation.js")]);
-  }
+  pulumi = (...args: string[]) => this.run("pulumi", ...args, "--non-interactive", "--color=never");
 
   /** Runs a command that must succeed. */
   async succeed(...args: string[]): Promise<string> {
-    return outputOfSuccess(args, await this.pulumi(...args));
+    return outputOfSuccess(await this.pulumi(...args), args);
   }
 
   /** Runs a command that must fail, and returns what it printed: for its reader, so without the stack of an error. */
@@ -200,6 +196,13 @@ ${text}`,
       .join("\n");
   }
 
+  /** Checks that these secrets are nowhere at rest and were not printed. */
+  expectHidden(...secrets: string[]): void {
+    const texts = this.filesAtRest() + this.transcript;
+    // A signing secret may have lost its prefix.
+    expect(secrets.filter((secret) => texts.includes(secret.replace(/^whsec_/, "")))).toEqual([]);
+  }
+
   dispose(): void {
     this.#keyService?.closeAllConnections();
     this.#keyService?.close();
@@ -216,7 +219,7 @@ ${text}`,
     ]);
     const commands = [["stack", "init", "dev", "--secrets-provider", "hashivault://test"]];
     if (settings.length > 0) commands.push(["config", "set-all", ...settings]);
-    for (const args of commands) outputOfSuccess(args, await this.#exec("pulumi", args));
+    for (const args of commands) outputOfSuccess(await this.#exec("pulumi", args), args);
   }
 
   #exec(command: string, args: readonly string[]): Promise<CommandResult> {
@@ -225,14 +228,14 @@ ${text}`,
       const child = execFile(command, args, options, (error, out, err) => {
         const exitCode = error === null ? 0 : typeof error.code === "number" ? error.code : 1;
         this.transcript += out + err;
-        resolve({ exitCode, output: out + err });
+        resolve({ exitCode, stdout: out, output: out + err });
       });
       child.stdin?.end();
     });
   }
 }
 
-function outputOfSuccess(args: readonly string[], { exitCode, output }: CommandResult): string {
+function outputOfSuccess({ exitCode, output }: CommandResult, args: readonly string[]): string {
   if (exitCode !== 0) throw new Error(`pulumi ${args.join(" ")} ended with ${exitCode}:\n${output}`);
   return output;
 }

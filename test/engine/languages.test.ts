@@ -1,0 +1,118 @@
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Emulator, startEmulator } from "../../src/emulator";
+import { parseReceiverConfig } from "../../src/stack";
+import { NativeProject, plugin } from "./nativeProject";
+
+jest.setTimeout(300_000);
+
+const root = join(__dirname, "../..");
+const TEMPLATES = join(root, "templates");
+
+let emulator: Emulator;
+/** The program of Python finds the generated SDK. */
+let project: NativeProject;
+const config = () => ({ "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey });
+beforeAll(async () => {
+  emulator = await startEmulator();
+  project = new NativeProject({ config: config() });
+  await project.installPythonSdk();
+});
+afterAll(async () => {
+  project.dispose();
+  await emulator.close();
+});
+
+/** The program of the documentation in this language. */
+function documented(language: string): string {
+  const page = readFileSync(join(root, "docs/other-languages.md"), "utf8");
+  return new RegExp(`\n\`\`\`${language}\n([^]*?)\`\`\``).exec(page)?.[1] ?? "";
+}
+
+async function expectToWork(documented: NativeProject): Promise<void> {
+  const theirs = emulator.add({ url: "https://hooks.example.com/theirs", type: "development" });
+  await documented.up();
+  const { jobs } = documented.ids();
+  expect(await documented.outputs()).toMatchObject({ jobsId: jobs, sandboxes: [{ url: theirs.url }] });
+  expect(emulator.endpoints()).toContainEqual(expect.objectContaining({ id: jobs, type: "production" }));
+  for (const { id } of emulator.endpoints()) emulator.remove(id);
+}
+
+test("the program of the documentation in Python goes up", async () => {
+  project.write("Pulumi.yaml", "name: test\nruntime: python\n");
+  project.write("requirements.txt", "");
+  project.write("__main__.py", documented("python"));
+  await expectToWork(project);
+});
+
+test("the release file installs, and is all that the program of the documentation in YAML needs", async () => {
+  const released = new NativeProject({ config: config(), plugins: [] });
+  try {
+    const release = join(root, "scripts/plugin.js");
+    const file = (await released.shell(`node '${release}' '${released.folder}'`)).trim();
+    const { version } = JSON.parse(await released.shell(`pulumi package get-schema '${plugin}'`));
+    await released.succeed("plugin", "install", "resource", "webhooks", version, "--file", file);
+    released.write("Pulumi.yaml", documented("yaml").replace("name: jobs", "name: test"));
+    await expectToWork(released);
+    expect(released.transcript).not.toMatch(/pulumi-resource-webhooks from \$PATH/);
+  } finally {
+    released.dispose();
+  }
+});
+
+test.each(readdirSync(TEMPLATES))(
+  "`pulumi new` makes a project of the template for %s, and `pulumi up` registers its endpoint",
+  async (name) => {
+    const pulumi = (...args: string[]) => project.succeed("--cwd", name, ...args);
+    const [secret = ""] = emulator.secrets();
+    const url = `https://hooks.example.com/${name}`;
+    mkdirSync(join(project.folder, name));
+    // It installs nothing: the packages are there, and this one is not on npm. A person would answer its questions.
+    await pulumi("new", join(TEMPLATES, name), "--yes", "--name", `mine-${name}`, "--generate-only");
+    await pulumi("stack", "init", "dev");
+    const secrets = [`webhooks:apiKey=${emulator.apiKey}`, `signingSecret=${secret}`];
+    const plain = [`webhooks:baseUrl=${emulator.url}`, `url=${url}`];
+    const settings = [
+      ...secrets.map((value) => ["--secret", value]),
+      ...plain.map((value) => ["--plaintext", value]),
+    ];
+    await pulumi("config", "set-all", ...settings.flat());
+
+    await pulumi("up", "--yes", "--skip-preview");
+    const registered = emulator.endpoints().find((each) => each.url === url);
+    expect(registered).toMatchObject({ type: "development" });
+    expect(JSON.parse(await pulumi("stack", "output", "--json")).receiver).toBe("[secret]");
+    const receiver = await pulumi("stack", "output", "receiver", "--show-secrets", "--json");
+    const endpoints = { jobs: { id: registered?.id, url } };
+    expect(parseReceiverConfig(receiver)).toMatchObject({ secrets: [secret], endpoints });
+  },
+);
+
+/** Compiles a generated SDK. That for Python runs above. */
+const compile: Readonly<Record<string, (folder: string) => Promise<string>>> = {
+  nodejs: (folder) => {
+    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+    const tsc = join(root, "node_modules/typescript/bin/tsc");
+    const options = "--noEmit --strict --target es2020 --module commonjs --types node";
+    return project.shell(`cd '${folder}' && node '${tsc}' ${options} index.ts`);
+  },
+  go: (folder) => {
+    // The modules that the CLI was built from: they are there, and their checksums are known.
+    const engine = readFileSync(join(root, "scripts/setup/go/engine/go.mod"), "utf8");
+    const [module = ""] = readFileSync(join(folder, "go.mod"), "utf8").match(/^module .*/) ?? [];
+    writeFileSync(join(folder, "go.mod"), engine.replace(/^module .*/, module).replace(/^tool \S+$/m, ""));
+    copyFileSync(join(root, "scripts/setup/go/engine/go.sum"), join(folder, "go.sum"));
+    const options = "-mod=mod -buildvcs=false -tags osusergo,grpcnotrace";
+    return project.shell(`cd '${folder}' && GOGC=100 go build ${options} ./...`);
+  },
+};
+
+test.each(Object.entries(compile))(
+  "an SDK for %s can be generated and compiles, with the alias of the dynamic type",
+  async (language, compileIn) => {
+    const folder = await project.generateSdk(language);
+    const files = await project.shell(`grep -rl pulumi-nodejs:dynamic/webhooks:WebhookEndpoint '${folder}'`);
+    expect(files).not.toBe("");
+    await compileIn(folder);
+  },
+);
