@@ -180,6 +180,14 @@ test("hooks that throw or reject change nothing, and without any, only failures 
   log.mockRestore();
 });
 
+test("an option that is undefined counts as left out: without a store in dedupe, a copy is recognized", async () => {
+  const leftOut = { dedupe: undefined, leaseMs: undefined, events: undefined, another: undefined };
+  const { outcomeOf } = receiverOf(leftOut);
+  const request = delivered();
+  expect(await outcomeOf(request)).toBe("handled");
+  expect(await outcomeOf(request)).toBe("duplicate");
+});
+
 test.each<[string, object, RegExp]>([
   ["no handlers at all", { handlers: {} }, /^TypeError: There are no handlers and no onUnhandled/],
   ["handlers that are missing", { handlers: undefined }, /There are no handlers/],
@@ -200,6 +208,11 @@ test.each<[string, object, RegExp]>([
     "a tolerance in milliseconds",
     { toleranceSeconds: 300_000 },
     /^RangeError: .*not milliseconds, .* to 86400/,
+  ],
+  [
+    "a tolerance in milliseconds, with a function of secrets",
+    { toleranceSeconds: 300_000, secrets: () => secret },
+    /^RangeError: .*not milliseconds/,
   ],
   ["a body limit that is no number", { maxBodyBytes: Number.NaN }, /^RangeError: .*maxBodyBytes/],
   ["a secret that is malformed", { secrets: "whsec_?" }, /^WebhookSecretError: /],
