@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import { openDispatcher, ProxyError } from "../shared/dispatcher";
+import { openDispatcher } from "../shared/dispatcher";
 import { describeUrl } from "../shared/url";
 import type { ClientContext } from "./attempt";
 import { systemClock } from "./clock";
@@ -8,7 +8,7 @@ import { WebhookError } from "./errors";
 import { Gate } from "./gate";
 import type { Operation } from "./operation";
 import { type OperationOptions, runOperation } from "./operationRun";
-import { type ClientEnvironment, invalidOption, resolveOptions, type WebhooksClientOptions } from "./options";
+import { type ClientEnvironment, resolveOptions, type WebhooksClientOptions } from "./options";
 import { MalformedAnswer, parseBody, parseEndpoint, parseList } from "./parse";
 
 /**
@@ -24,18 +24,14 @@ export class WebhooksClient {
   readonly #underWay = new Set<Promise<unknown>>();
   readonly #closed = new AbortController();
 
-  /** @throws WebhookError `INVALID_OPTION` */
+  /** @throws WebhookError `INVALID_OPTION`. @throws ProxyError with the same code for a proxy of the environment that is not a URL */
   constructor(options: WebhooksClientOptions, environment: ClientEnvironment = {}) {
     const { clock = systemClock, random = Math.random, cancelled } = environment;
     const resolved = resolveOptions(options);
     const gate = new Gate({ maxConcurrency: resolved.maxConcurrency, clock });
-    try {
-      const dispatcher = resolved.dispatcher ?? openDispatcher(resolved.baseUrl, this.#closed.signal);
-      this.#url = `${resolved.baseUrl}/webhooks`;
-      this.#context = { options: resolved, dispatcher, gate, clock, random, cancelled };
-    } catch (error) {
-      throw error instanceof ProxyError ? invalidOption(error.reason) : error;
-    }
+    const dispatcher = resolved.dispatcher ?? openDispatcher(resolved.baseUrl, this.#closed.signal);
+    this.#url = `${resolved.baseUrl}/webhooks`;
+    this.#context = { options: resolved, dispatcher, gate, clock, random, cancelled };
   }
 
   /**

@@ -18,12 +18,7 @@ export type WebhookErrorCode =
   | "ABORTED"; // by the caller's signal
 
 /** What a `WebhookError` carries besides its message. */
-export interface WebhookErrorOptions
-  extends Pick<WebhookError, "code">,
-    Partial<Pick<WebhookError, "statusCode" | "responseText">> {
-  /** The error that this one comes from, such as that of the connection. */
-  readonly cause?: unknown;
-}
+export type WebhookErrorOptions = Pick<WebhookError, "code" | "statusCode" | "responseText" | "cause">;
 
 /** A failed request to the webhook service. Its message holds no key, no path of a webhook's url and no response text. */
 export class WebhookError extends CodedError<WebhookErrorCode> {

@@ -115,6 +115,6 @@ function baseUrlProblem(value: unknown): string | false {
 }
 
 /** Returns the error of a client that cannot be created. */
-export function invalidOption(problem: string): WebhookError {
+function invalidOption(problem: string): WebhookError {
   return new WebhookError(`Cannot create a webhooks client: ${problem}`, { code: "INVALID_OPTION" });
 }

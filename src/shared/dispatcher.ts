@@ -4,7 +4,7 @@ import { CodedError } from "./codedError";
 import { isLoopback } from "./url";
 
 /** The environment names a proxy whose URL is invalid. The message omits it, because it may hold a password. */
-export class ProxyError extends CodedError<"INVALID_OPTION"> {
+class ProxyError extends CodedError<"INVALID_OPTION"> {
   constructor() {
     super(
       "INVALID_OPTION",

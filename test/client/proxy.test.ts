@@ -1,5 +1,4 @@
 import { createServer } from "node:http";
-import { WebhookError } from "../../src/client";
 import { answer, cleanUp, clientOf, endpoint, listen, rejection, serve } from "./support";
 
 const withoutProxy = Object.entries(process.env).filter(([name]) => !/_proxy$/i.test(name));
@@ -56,7 +55,6 @@ test.each(["http://user:secret@:bad:", "ftp://secret"])(
   (proxy) => {
     process.env.HTTPS_PROXY = proxy;
     const open = () => clientOf("https://api.example.com");
-    expect(open).toThrow(WebhookError);
     expect(open).toThrow(
       /HTTPS_PROXY or HTTP_PROXY in the environment is not the URL of a proxy.*INVALID_OPTION/,
     );
