@@ -1,4 +1,3 @@
-import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { type Identity, keyOf } from "../../src/provider/identity";
 import { PROVIDER_NAME_KEY } from "../../src/provider/settings";
 import { providerNameOf, type Resource, StackState } from "../../src/provider/stackState";
@@ -184,8 +183,11 @@ export class World {
 
 /** The verbs behind gRPC, which refuses what is undefined (engine rule 25), in a process that may die. */
 function behindGrpc(plugin: ReturnType<typeof createProvider>, death: Promise<never>): Verbs {
-  const sent = <T>(value: T): T =>
-    Object(value) === value ? (Struct.fromJavaScript(value as never).toJavaScript() as T) : value;
+  const defined = (_: string, value: unknown) => {
+    if (value === undefined) throw new Error("it is undefined");
+    return value;
+  };
+  const sent = <T>(value: T): T => JSON.parse(JSON.stringify(value, defined));
   const call =
     (verb: (...args: never[]) => Promise<unknown>) =>
     async (...args: unknown[]) => {
