@@ -9,7 +9,7 @@ import { Gate } from "./gate";
 import type { Operation } from "./operation";
 import { type OperationOptions, runOperation } from "./operationRun";
 import { type ClientEnvironment, resolveOptions, type WebhooksClientOptions } from "./options";
-import { MalformedAnswer, parseBody, parseEndpoint, parseList } from "./parse";
+import { need, parseBody, parseEndpoint, parseList } from "./parse";
 
 /**
  * The webhook service's HTTP API.
@@ -68,7 +68,7 @@ export class WebhooksClient {
   async get(id: string, options?: OperationOptions): Promise<Endpoint> {
     const parse: Operation<Endpoint>["parse"] = ({ body }) => {
       const endpoint = parseEndpoint(parseBody(body));
-      if (endpoint.id !== id) throw new MalformedAnswer("its id is not the one that was asked for");
+      need(endpoint.id === id, "its id is not the one that was asked for");
       return endpoint;
     };
     return this.#run({ ...this.#withId("get", id), method: "GET", parse }, options);

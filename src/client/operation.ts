@@ -24,6 +24,6 @@ export interface Operation<T> {
   readonly body?: string;
   /** Completes the sentence "Cannot …"; holds nothing confidential. */
   readonly description: string;
-  /** Returns the result of an operation that succeeded. @throws MalformedAnswer */
+  /** Returns the result of an operation that succeeded. @throws Error if the answer breaks the contract */
   readonly parse: (answer: Answer) => T;
 }

@@ -3,7 +3,6 @@ import { sleep } from "./clock";
 import type { WebhookErrorCode } from "./errors";
 import type { Operation } from "./operation";
 import { operationError } from "./operationError";
-import { MalformedAnswer } from "./parse";
 import { backoffMs, judge, retryAfterMs } from "./retryPolicy";
 
 const LONGEST_ATTEMPT_MS = 10_000;
@@ -60,7 +59,11 @@ export async function runOperation<T>(
       mayHaveWorked ||= verdict.succeeded || verdict.mayHaveWorked;
       if (verdict.succeeded) {
         gate.refusals = 0;
-        return operation.parse(verdict.answer);
+        try {
+          return operation.parse(verdict.answer);
+        } catch (error) {
+          throw failed("MALFORMED_RESPONSE", error);
+        }
       }
 
       const { code, repeatable, pauseMs } = verdict;
@@ -83,8 +86,6 @@ export async function runOperation<T>(
       // If this is aborted, so is the next wait for a turn.
       await sleep(delayMs, { clock, signal: unwait });
     }
-  } catch (error) {
-    throw error instanceof MalformedAnswer ? failed("MALFORMED_RESPONSE", error) : error;
   } finally {
     gate.leave();
   }

@@ -2,12 +2,7 @@ import { isRecord, parseJson } from "../shared/json";
 import type { Endpoint, EndpointList, UnrecognizedEndpoint } from "./endpoint";
 import { type Headers, serverTimeOf } from "./operation";
 
-/** An answer that breaks the contract. The message describes what is wrong with its shape and never quotes a value. */
-export class MalformedAnswer extends Error {
-  override readonly name = "MalformedAnswer";
-}
-
-/** @throws MalformedAnswer */
+/** @throws Error */
 export function parseBody(body: Uint8Array): unknown {
   need(body.length > 0, "it is empty");
   const value = parseJson(new TextDecoder().decode(body));
@@ -15,7 +10,7 @@ export function parseBody(body: Uint8Array): unknown {
   return value;
 }
 
-/** @throws MalformedAnswer */
+/** @throws Error */
 export function parseEndpoint(value: unknown): Endpoint {
   need(isRecord(value), "the endpoint is not an object");
   const { url, type, createdAt, updatedAt } = value;
@@ -32,7 +27,7 @@ export function parseEndpoint(value: unknown): Endpoint {
 
 const ENVELOPES = ["data", "items", "webhooks", "endpoints", "results"];
 
-/** Returns the endpoints of a list, in each of the shapes that the contract allows. @throws MalformedAnswer */
+/** Returns the endpoints of a list, in each of the shapes that the contract allows. @throws Error */
 export function parseList(answer: unknown, headers: Headers): EndpointList {
   const candidates = isRecord(answer) ? ENVELOPES.map((name) => answer[name]) : [answer];
   const entries: readonly unknown[] | undefined = candidates.find(Array.isArray);
@@ -104,6 +99,7 @@ function timestampOf(value: unknown = null): string | null {
   return value === null || typeof value === "string" ? value : JSON.stringify(value);
 }
 
-function need(condition: unknown, problem: string): asserts condition {
-  if (!condition) throw new MalformedAnswer(problem);
+/** @throws Error that says how an answer breaks the contract, without a value of it */
+export function need(condition: unknown, problem: string): asserts condition {
+  if (!condition) throw new Error(problem);
 }

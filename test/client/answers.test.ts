@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { Headers } from "../../src/client/operation";
-import { MalformedAnswer, parseBody, parseEndpoint, parseList } from "../../src/client/parse";
+import { parseBody, parseEndpoint, parseList } from "../../src/client/parse";
 import { endpoint } from "./support";
 
 const other = { ...endpoint, id: "wh_2", url: "https://other.example.com/" };
@@ -28,7 +28,6 @@ test.each([
   ["an endpoint without a url", { ...endpoint, url: undefined }, "the url of the endpoint is not"],
   ["an endpoint of another type", { ...endpoint, type: "staging" }, "the type of the endpoint is neither"],
 ])("parseEndpoint refuses %s, and says why", (_, value, reason) => {
-  expect(() => parseEndpoint(value)).toThrow(MalformedAnswer);
   expect(() => parseEndpoint(value)).toThrow(reason);
 });
 
@@ -45,7 +44,6 @@ test("parseList finds the rows under each documented name", () => {
 });
 
 test.each([null, "[]", { count: 0 }, { data: {} }])("parseList refuses %j", (value) => {
-  expect(() => parseList(value, {})).toThrow(MalformedAnswer);
   expect(() => parseList(value, {})).toThrow("neither an array nor an object with an array under data");
 });
 
@@ -100,7 +98,7 @@ test.each([
   ["<html>secret", "it is not JSON"],
   ["", "it is empty"],
 ])("parseBody refuses %j, and does not quote it", (body, problem) => {
-  expect(() => parseBody(Buffer.from(body))).toThrow(new MalformedAnswer(problem));
+  expect(() => parseBody(Buffer.from(body))).toThrow(new Error(problem));
 });
 
 test("any JSON parses to a list of valid endpoints with unique ids, or is refused as malformed", () => {
@@ -123,7 +121,7 @@ test("any JSON parses to a list of valid endpoints with unique ids, or is refuse
         expect(new Set(ids).size).toBe(ids.length);
         if (Array.isArray(value)) expect(complete).toBe(ids.length === value.length);
       } catch (error) {
-        if (!(error instanceof MalformedAnswer)) throw error;
+        if (Object(error).constructor !== Error) throw error;
       }
     }),
   );
