@@ -48,7 +48,7 @@ export type Handling<Events extends object> = {
   readonly [Name in keyof HandlingOptions]?: HandlingOptions<Events>[Name] | undefined;
 };
 
-/** Hooks are for logs and metrics. None receives a secret, a header or the body; errors that they throw are ignored. */
+/** The options of a receiver with handlers, and of one with a queue. */
 interface CommonOptions {
   /**
    * `whsec_…`, or several while a secret is rotated: any of them may have signed. Or a function that returns them, so that a
@@ -82,7 +82,10 @@ interface CommonOptions {
    * deliveries are answered 503. (Leases follow the dedupe store's clock.)
    */
   readonly now?: (() => number) | undefined;
-  /** Called with each request that was refused before any handler could run. Default: a process warning, once for each reason. */
+  /**
+   * Called with each request that was refused before any handler could run. Default: a process warning, once for each reason. As the
+   * other hooks, it receives no secret, header or body, and errors that it throws are ignored.
+   */
   readonly onRejected?: ((rejection: Rejection) => unknown) | undefined;
   /** Called with the result of each verified delivery. Default: failures go to `console.error`. */
   readonly onOutcome?: ((outcome: Outcome) => unknown) | undefined;

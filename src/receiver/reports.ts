@@ -55,7 +55,6 @@ const REMEDIES = {
     "The secret that signed is not among the receiver's, such as after a rotation, or something changed the body on its way. ",
   "missing-header": "It is not from the service, or a proxy removed the webhook- headers. ",
   timestamp: "It is a replay, was delayed, or this machine's clock is wrong. ",
-  "parsed-body": "Give the receiver the raw bytes: mount it before any body parser. ",
   size: "If the service sends such bodies, raise maxBodyBytes. ",
   "no-secrets": "The secrets could not be read. ",
 };
