@@ -1,5 +1,6 @@
 import { listen } from "../../emulator/http";
 import type { ShownAttempt } from "../../emulator/page/attempts";
+import type { Action } from "../../emulator/page/deliveries";
 import { deliveryPage, PAGE_PATH } from "../../emulator/page/server";
 import { shareableHeaders } from "../capture";
 import type { Mask } from "../mask";
@@ -10,6 +11,10 @@ const MOST_SHOWN = 100;
 /** How much of an answer is shown, in characters. */
 const LONGEST_ANSWER = 1_024;
 
+interface Entry extends ShownAttempt {
+  readonly arrival: Arrival;
+}
+
 interface PageOptions {
   readonly port: number;
   /** Forwards a delivery again, and adds what came of it. Undefined if nothing is forwarded. */
@@ -19,7 +24,7 @@ interface PageOptions {
 
 /** Shows what arrives on the emulator's page, at a port of its own: a tunnel may lead to the other. @throws EmulatorError `PORT_UNAVAILABLE` */
 export async function startPage({ port, replay, mask }: PageOptions) {
-  let entries: (ShownAttempt & { readonly arrival: Arrival })[] = [];
+  let entries: Entry[] = [];
   let count = 0;
   const add = (arrival: Arrival) => {
     count += 1;
@@ -54,17 +59,17 @@ export async function startPage({ port, replay, mask }: PageOptions) {
     });
     entries = entries.slice(-MOST_SHOWN);
   };
-  const replayShown = async ({ number }: ShownAttempt) => {
-    const arrival = entries.find((each) => each.number === number)?.arrival;
-    if (arrival === undefined || arrival.isRefused) throw new Error("This delivery was not forwarded.");
+  const replayShown: Action = async (_form, attempt) => {
+    const { arrival } = attempt() as Entry;
+    if (arrival.isRefused) throw new Error("This delivery was not forwarded.");
     await replay?.(arrival);
   };
-  const source = {
+  const page = deliveryPage({
     title: "Received deliveries",
     emptyHint: "Waiting for deliveries.",
     attempts: () => entries,
-    ...(replay && { replay: replayShown }),
-  };
-  const listener = await listen("127.0.0.1", port, deliveryPage(source));
+    actions: replay === undefined ? {} : { replay: replayShown },
+  });
+  const listener = await listen("127.0.0.1", port, page);
   return { url: `http://127.0.0.1:${listener.port}${PAGE_PATH}`, close: listener.close, add };
 }

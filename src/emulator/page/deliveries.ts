@@ -16,26 +16,22 @@ import { actionButton, addressOf, badge, list, live, options, pre, short, time, 
 /** How many deliveries the page lists at most. */
 const LISTED = 100;
 
-/** What a page shows. A method that is absent has no button. An error that a method or an action throws is shown. */
+/** What a page shows. */
 export interface PageSource {
   readonly title: string;
   /** What the page says while there are no deliveries. */
   readonly emptyHint: string;
   /** Oldest first. */
   attempts(): readonly ShownAttempt[];
-  replay?(attempt: ShownAttempt): Promise<unknown>;
-  /** Sends a delivery's event under its id with a body that was changed after signing. */
-  tamper?(attempt: ShownAttempt): Promise<unknown>;
-  clear?(): void;
   readonly toolbar?: Html;
   /** Besides the deliveries. */
   readonly tabs?: readonly { readonly id: string; readonly title: string; readonly render: () => Html }[];
-  /** By the last part of their path. */
-  readonly actions?: Readonly<Record<string, Action>>;
+  /** By the last part of their path. The deliveries have buttons for `replay`, `tamper` and `clear`, if these are among them. */
+  readonly actions: Readonly<Record<string, Action>>;
 }
 
-/** Performs what a form asks for. */
-export type Action = (form: URLSearchParams) => unknown;
+/** Performs what a form asks for. An error that it throws is shown. @param attempt returns the one whose number the form has */
+export type Action = (form: URLSearchParams, attempt: () => ShownAttempt) => unknown;
 
 /**
  * The list of deliveries that a view selects, beside one of them: the one in the address, or the newest. A narrow screen shows either the
@@ -60,8 +56,8 @@ export function deliveriesTab(source: PageSource, view: View): Html {
 <select name="status" aria-label="Status"><option value="">Every status</option>${options(Object.keys(STATES), view.status)}</select>
 <button>Filter</button></form>
 <div id="count" class="soft" data-live role="status">${listed.length} of ${all.length} deliveries</div>
-${list("list", links, none)}${source.clear && actionButton("clear", { ...view, d: "" }, "Clear the list")}</section>
-<section class="detail" aria-label="Chosen">${live("detail", current && [back, detail(source, current, view)])}</section></div>`;
+${list("list", links, none)}${source.actions.clear && actionButton("clear", { ...view, d: "" }, "Clear the list")}</section>
+<section class="detail" aria-label="Chosen">${live("detail", current && [back, detail(source.actions, current, view)])}</section></div>`;
 }
 
 function line(delivery: ShownDelivery): Html {
@@ -72,15 +68,15 @@ function line(delivery: ShownDelivery): Html {
 <span class="row"><code class="grow soft">${short(url)}</code> ${count}</span>`;
 }
 
-function detail(source: PageSource, delivery: ShownDelivery, view: View): Html {
+function detail({ replay, tamper }: PageSource["actions"], delivery: ShownDelivery, view: View): Html {
   const { first, attempts } = delivery;
   const { number, id, endpointId, type, url, body } = first;
   const here = { ...view, d: String(number) };
   // What the buttons repeat.
   const genuine = (attempts.findLast(isGenuine) ?? first).number;
   const actions = html`<div class="row">
-${source.replay && actionButton("replay", here, "Replay", genuine)}
-${source.tamper && actionButton("tamper", here, "Send tampered", genuine)}
+${replay && actionButton("replay", here, "Replay", genuine)}
+${tamper && actionButton("tamper", here, "Send tampered", genuine)}
 <a id="capture" href="./attempts/${genuine}">Save as capture</a></div>`;
   return html`<h2>${short(type, 60)} ${stateBadge(delivery)}</h2>
 <dl><dt>Id</dt><dd><code>${short(id)}</code></dd><dt>To</dt><dd><code>${short(url, 2000)}</code></dd>

@@ -31,16 +31,18 @@ export function emulatorPage(emulator: Emulator, deliveries: Deliveries, parts: 
     // An attempt that waits for its answer may be older than others.
     attempts: () =>
       [...emulator.deliveries.slice(-READ_ATTEMPTS), ...deliveries.open].sort((a, b) => a.number - b.number),
-    replay: (attempt) => deliveries.replay(attempt as LoggedAttempt),
-    tamper: ({ type, id, endpointId, body }) =>
-      emulator.deliver({ type, id, endpointId, body: String(body), tamper: true }),
-    clear: () => emulator.clearDeliveries(),
     tabs: [
       { id: "endpoints", title: "Endpoints", render: () => endpointsTab(emulator) },
       { id: "faults", title: "Faults and requests", render: () => faultsTab(emulator, faults) },
       { id: "setup", title: "Setup", render: () => setupTab(emulator) },
     ],
     actions: {
+      replay: (_form, attempt) => deliveries.replay(attempt() as LoggedAttempt),
+      tamper(_form, attempt) {
+        const { type, id, endpointId, body } = attempt();
+        return emulator.deliver({ type, id, endpointId, body: String(body), tamper: true });
+      },
+      clear: () => emulator.clearDeliveries(),
       "run-job"(form) {
         if (emulator.endpoints().length === 0)
           throw new Error("Cannot run a job: no endpoint is registered.");

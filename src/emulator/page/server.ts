@@ -2,7 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, RequestListener, ServerRespo
 import { text } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 import { captureFile } from "./attempts";
-import { type Action, deliveriesTab, type PageSource } from "./deliveries";
+import { deliveriesTab, type PageSource } from "./deliveries";
 import { isTrusted } from "./guard";
 import { html } from "./html";
 import { addressOf, type View } from "./layout";
@@ -42,20 +42,14 @@ export function isForPage({ url = "", headers }: IncomingMessage): boolean {
 
 /** Serves a page of deliveries, to browsers on this machine. */
 export function deliveryPage(source: PageSource): RequestListener {
-  const { title, replay, tamper, clear, toolbar } = source;
+  const { title, toolbar } = source;
+  const actions = new Map(Object.entries(source.actions));
   const tabs = [{ id: "", title: "Deliveries" }, ...(source.tabs ?? [])];
   const attemptOf = (number: string | null) => {
     const found = source.attempts().findLast((attempt) => String(attempt.number) === number);
     if (found === undefined) throw new Error("This attempt is not in the log any more.");
     return found;
   };
-  const all: Readonly<Record<string, Action | undefined>> = {
-    replay: replay && ((form) => replay(attemptOf(form.get("target")))),
-    tamper: tamper && ((form) => tamper(attemptOf(form.get("target")))),
-    clear,
-    ...source.actions,
-  };
-  const actions = new Map(Object.entries(all));
 
   return (request, response) => {
     response.on("error", () => undefined);
@@ -78,8 +72,9 @@ export function deliveryPage(source: PageSource): RequestListener {
     const [type, content] = ASSETS.get(name) ?? [];
     const [, number] = /^attempts\/(\d+)$/.exec(name) ?? [];
     if (request.method === "POST" && action !== undefined) {
-      const work = text(request).then(async (form) => void (await action(new URLSearchParams(form))));
-      const failure = work.catch(({ message }: Error) => message);
+      const form = new URLSearchParams(await text(request));
+      const work = async () => void (await action(form, () => attemptOf(form.get("target"))));
+      const failure = work().catch(({ message }: Error) => message);
       const problem = await Promise.race([failure, wait(PATIENCE_MS, undefined, { ref: false })]);
       if (problem !== undefined) return show(400, problem);
       reply(response, 303, "", { location: `${PAGE_PATH}${search}` });

@@ -189,7 +189,7 @@ describe("the other tabs", () => {
 test("another source of deliveries has the page too, with the buttons of what it can do", async () => {
   const attempts: ShownAttempt[] = [];
   const page = await serve(
-    deliveryPage({ title: "Received", emptyHint: "Waiting.", attempts: () => attempts }),
+    deliveryPage({ title: "Received", emptyHint: "Waiting.", attempts: () => attempts, actions: {} }),
   );
   expect(await readPage(page, "/_emulator/")).toMatch(/Received .* Waiting\./);
   const headers = [
