@@ -7,7 +7,7 @@ import { interrupted, pendingResource, recorded, SECRET_URL } from "./backend";
 
 const NOW = Date.parse("2026-11-21T09:30:00Z");
 /** So that a registration may still be made a minute after it was sent. */
-const connection = { baseUrl: "", apiKey: "", timeoutMs: 30_000 };
+const TIMEOUT_MS = 30_000;
 const url = "https://hooks.example.com/jobs";
 const endpoint = {
   id: "wh_1",
@@ -27,7 +27,7 @@ function entryIn(deployments: readonly Deployment[], gap?: string): Entry {
   const known = deployments.map((deployment, at) => stackOf(deployment, `stack${at}`));
   const list = { endpoints: [endpoint], unrecognized: [], complete: true, serverTime: NOW };
   const stacks = { known, unreadable: [], absence: undefined, gap };
-  const [entry] = inventoryOf(list, stacks, { connection }).entries;
+  const [entry] = inventoryOf(list, stacks, TIMEOUT_MS).entries;
   if (entry === undefined) throw new Error("the inventory is empty");
   return entry;
 }

@@ -37,7 +37,7 @@ export const doctor: Subcommand<Flags> = {
       settings.push(...shownSettings(account, env));
       findings.push(...settingsFindings(account, pulumi, stacks));
       const list = await output.during(() => "Waiting for the service…", account.client.list());
-      const inventory = inventoryOf(list, stacks, account);
+      const inventory = inventoryOf(list, stacks, account.connection.timeoutMs);
       entries.push(...inventory.entries);
       findings.push(...listFindings(inventory, pulumi));
       gone.push(...(await goneOf(list, own, account)));

@@ -41,11 +41,11 @@ export interface Inventory {
  */
 export async function takeInventory(
   context: Context,
-  account: Account,
+  { client, connection }: Account,
   { all = false, orphans = false }: { readonly all?: boolean; readonly orphans?: boolean },
 ): Promise<Inventory> {
   const { output } = context;
-  const list = await output.during(() => "Reading the endpoints…", account.client.list());
+  const list = await output.during(() => "Reading the endpoints…", client.list());
   const stacks = await readStacks(context, { all: all || orphans });
   if (orphans && stacks.gap !== undefined)
     throw new CliError(
@@ -59,14 +59,11 @@ export async function takeInventory(
   for (const why of stacks.unreadable) output.warn(why);
   if (stacks.absence !== undefined && stacks.known.length === 0)
     output.note(`No stack of this project was read, because ${stacks.absence}.`);
-  return inventoryOf(list, stacks, account);
+  return inventoryOf(list, stacks, connection.timeoutMs);
 }
 
-export function inventoryOf(
-  list: EndpointList,
-  stacks: Stacks,
-  { connection: { timeoutMs } }: Pick<Account, "connection">,
-): Inventory {
+/** @param timeoutMs how long an operation of a run may take */
+export function inventoryOf(list: EndpointList, stacks: Stacks, timeoutMs: number): Inventory {
   const ownerOf = ownersIn(stacks, patienceFor(timeoutMs));
   const owned = list.endpoints.map((endpoint) => ({ endpoint, owner: ownerOf(endpoint) }));
   const managed = owned.filter(({ owner }) => owner.kind === "managed");

@@ -70,14 +70,10 @@ export async function readStacks(
   return { known: known.sort((a, b) => (a.name < b.name ? -1 : 1)), unreadable, absence, gap };
 }
 
-interface Exported {
-  readonly version?: number;
-  readonly deployment?: Deployment | null;
-}
-
 /** A backend may have gigabytes of states, so only what is about endpoints is kept. @throws CliError */
-async function readStack(pulumi: Pulumi): Promise<Pick<KnownStack, "deployment" | "state" | "outputs">> {
-  const { value } = await pulumi.find<Exported | null>(["stack", "export"]);
+async function readStack(pulumi: Pulumi) {
+  type Exported = { readonly version?: number; readonly deployment?: Deployment | null } | null;
+  const { value } = await pulumi.find<Exported>(["stack", "export"]);
   const { version, deployment } = value ?? {};
   if (version === undefined || version > NEWEST_FORMAT)
     throw new CliError(
