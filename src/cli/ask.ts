@@ -9,8 +9,8 @@ export interface Terminal {
   readonly isInteractive: boolean;
   /** Returns what the person typed; "" at the end of the input. @param hidden does not show what is typed */
   question(text: string, options?: { readonly hidden?: boolean }): Promise<string>;
-  /** Calls back for each line of the input, until the signal. */
-  onLine(listener: (line: string) => void, signal: AbortSignal): void;
+  /** Calls back for each line of the input, as long as the process runs. */
+  onLine(listener: (line: string) => void): void;
 }
 
 /** The terminal of this process. Questions go to standard error. */
@@ -36,8 +36,8 @@ export const terminal: Terminal = {
       if (hidden) process.stderr.write("\n");
     }
   },
-  onLine(listener, signal) {
-    const lines = createInterface({ input: process.stdin, signal });
+  onLine(listener) {
+    const lines = createInterface({ input: process.stdin });
     lines.on("line", listener).on("error", () => undefined);
   },
 };

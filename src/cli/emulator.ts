@@ -64,7 +64,7 @@ export const emulator: Subcommand<Flags> = {
       for (const attempt of deliveries.slice(seen + 1)) print(lineOf(attempt));
       last = deliveries.at(-1);
     }, SHOW_EVERY_MS);
-    terminal.onLine((line) => print(obey(emulator, line.trim())), signal);
+    terminal.onLine((line) => print(obey(emulator, line.trim())));
     if (!signal.aborted) await once(signal, "abort");
     clearInterval(showing);
     await emulator.close();

@@ -63,7 +63,8 @@ test("doctor finds nothing where everything is in order, and shows where each se
     versions: { pulumi: "3.255.0", node: process.versions.node },
   });
   const pulumi = backend({ baseUrl: service.url, own: { dev: { resources: [root, jobs()] } } });
-  const { stdout } = await run(["doctor"], { pulumi });
+  const { stdout } = await run(["doctor"], { pulumi, env: { WEBHOOKS_TIMEOUT_SECONDS: "20" } });
+  expect(stdout).toMatch(/^timeoutSeconds +20 +WEBHOOKS_TIMEOUT_SECONDS$/m);
   expect(stdout).toMatch(/^baseUrl +http.* +webhooks:baseUrl$/m);
   expect(stdout).toMatch(/^apiKey +the fingerprint [0-9a-f]{6} +webhooks:apiKey$/m);
   expect(stdout).toMatch(/^The service lists 1 endpoint\.$/m);

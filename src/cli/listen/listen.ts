@@ -72,7 +72,7 @@ export const listen: Subcommand<Flags> = {
       if (page !== undefined) output.note(`The page is at ${page.url}`);
       terminal.onLine(() => {
         if (last !== undefined) void replay?.(last);
-      }, signal);
+      });
       await stopped;
       await receiver.close();
     } finally {
