@@ -2,26 +2,21 @@ import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import type { Verbs } from "./resources";
 import type { Properties } from "./values";
 
-type Diff = Awaited<ReturnType<Verbs["diff"]>>;
-
-export function plainDiff({ changes, replaces = [] }: Diff): proto.DiffResponse {
-  const { DIFF_SOME, DIFF_NONE } = proto.DiffResponse.DiffChanges;
-  return new proto.DiffResponse().setChanges(changes ? DIFF_SOME : DIFF_NONE).setReplacesList(replaces);
-}
-
 /**
- * Adds which properties a replacement changes. Otherwise its preview lists each output that no program declares as removed (engine
- * rule 45).
+ * Returns a diff with the properties that a replacement changes. Otherwise its preview lists each output that no program declares as
+ * removed (engine rule 45).
  *
  * @param names the properties that a program sees
  */
 export function detailedDiff(
-  diff: Diff,
+  { changes, replaces = [] }: Awaited<ReturnType<Verbs["diff"]>>,
   { olds, news, names }: { olds: Properties; news: Properties; names: readonly string[] },
 ): proto.DiffResponse {
   const { ADD_REPLACE, DELETE_REPLACE, UPDATE_REPLACE } = proto.PropertyDiff.Kind;
-  const response = plainDiff(diff);
-  const { replaces = [] } = diff;
+  const { DIFF_SOME, DIFF_NONE } = proto.DiffResponse.DiffChanges;
+  const response = new proto.DiffResponse()
+    .setChanges(changes ? DIFF_SOME : DIFF_NONE)
+    .setReplacesList(replaces);
   for (const name of replaces.filter((each) => names.includes(each))) {
     const isAdded = (olds[name] ?? null) === null;
     const isRemoved = (news[name] ?? null) === null;

@@ -2,12 +2,11 @@ import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-j
 import { PluginInfo } from "@pulumi/pulumi/proto/plugin_pb";
 import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
-import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { Engine } from "../provider/engine";
 import type { Configuration } from "../provider/settings";
 import { readStackState } from "../provider/stack";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
-import { detailedDiff, plainDiff } from "./diff";
+import { detailedDiff } from "./diff";
 import type { PluginEngine } from "./engine";
 import { callFunction } from "./functions";
 import { createResources, type Resource, type Resources } from "./resources";
@@ -30,7 +29,11 @@ const PROVIDER_KEY = "__provider";
 /** A mark of the dynamic provider: its engine tells a resource that is only read apart from others by nothing else. */
 const EXTERNAL_KEY = "external";
 
-/** The engine's calls, converted to the verbs and back. Nothing here knows what an endpoint is. */
+/**
+ * The engine's calls, converted to the verbs and back. Nothing here knows what an endpoint is. The engine answers itself what is left
+ * out: settings are not checked before a resource needs them, and other settings update a provider and never replace it, which would
+ * replace each of its endpoints.
+ */
 export function createService({
   environment,
   engine,
@@ -44,26 +47,11 @@ export function createService({
   };
 
   return {
-    handshake: unary((_request: proto.ProviderHandshakeRequest) =>
-      new proto.ProviderHandshakeResponse().setAcceptSecrets(true),
-    ),
-
     getPluginInfo: unary((_request: Empty) => new PluginInfo().setVersion(schema.version)),
 
     getSchema: unary((_request: proto.GetSchemaRequest) =>
       new proto.GetSchemaResponse().setSchema(JSON.stringify(schema)),
     ),
-
-    // Settings are checked with each resource: a provider that nothing uses may lack them.
-    checkConfig: unary((request: proto.CheckRequest) =>
-      new proto.CheckResponse().setInputs(request.getNews()),
-    ),
-
-    // Another key or base URL never replaces a provider: that would replace each of its endpoints.
-    diffConfig: unary((request: proto.DiffRequest) => {
-      const same = isEqual(request.getOldInputs() ?? request.getOlds(), request.getNews());
-      return plainDiff({ changes: !same });
-    }),
 
     configure: unary(async (request: proto.ConfigureRequest) => {
       engine.met(request.getUrn() ?? "");
@@ -175,8 +163,4 @@ function unary<Request, Response>(
 /** Returns the outputs that a program may know before the resource exists. */
 function previewed(inputs: Properties, outputNames: readonly string[]): Properties {
   return Object.fromEntries(outputNames.map((name) => [name, inputs[name] ?? UNKNOWN_VALUE]));
-}
-
-function isEqual(left: Struct | undefined, right: Struct | undefined): boolean {
-  return JSON.stringify(reveal(left).values) === JSON.stringify(reveal(right).values);
 }

@@ -182,15 +182,6 @@ test("settings come from the provider's inputs, then from the stack's configurat
   expect(ofDefault).toEqual(["of the stack", "https://stack.example.com", undefined, undefined, ""]);
 });
 
-test("another key or base URL updates the provider, and never replaces it", async () => {
-  const olds = struct({ apiKey: secret("a"), baseUrl: "b" });
-  const diff = (news: object) =>
-    plugin.call("diffConfig", requestOf(new proto.DiffRequest(), { Olds: olds, News: struct(news) }));
-  const other = { apiKey: secret("c"), baseUrl: "d" };
-  expect(await diff(other)).toMatchObject({ Changes: 2, ReplacesList: [] });
-  expect(await diff({ apiKey: secret("a"), baseUrl: "b" })).toMatchObject({ Changes: 1 });
-});
-
 test.each([
   ["getWebhookEndpoint", {}, /not a valid id/],
   ["getWebhookEndpoint", { id: ["wh_1"] }, /not a valid id/],
@@ -207,9 +198,6 @@ test.each([
 
 test("cancel is answered, and so is what the engine asks before anything else", async () => {
   await plugin.call("cancel", new Empty());
-  expect(await plugin.call("handshake", new proto.ProviderHandshakeRequest())).toMatchObject({
-    AcceptSecrets: true,
-  });
   expect(await plugin.call("getPluginInfo", new Empty())).toMatchObject({
     Version: expect.stringMatching(/^\d/),
   });
