@@ -5,7 +5,6 @@ import { declared } from "./world";
 
 type Kind = Omit<Fault, "operation">;
 const status = (code: number, more: Partial<Kind> = {}): Kind => ({ kind: "status", status: code, ...more });
-const after = { effect: true };
 const later = { headers: { "retry-after": "2" } };
 /** How a request can end. What the service carries out all the same, or only late, is in doubt. */
 const KINDS: readonly Kind[] = [
@@ -16,8 +15,8 @@ const KINDS: readonly Kind[] = [
   // Within the time-out, and after it.
   ...[3_000, 15_000].map((delayMs) => ({ kind: "late-answer", delayMs }) as const),
   ...[3_000, 15_000].map((delayMs) => ({ kind: "late-commit", delayMs }) as const),
-  ...[303, 408, 500, 503].map((code) => status(code, after)),
-  status(503, { ...after, ...later }),
+  ...[303, 408, 500, 503].map((code) => status(code, { effect: true })),
+  status(503, { effect: true, ...later }),
 ];
 /** Whether all requests of a command meet it, too. */
 const isPlain = ({ effect, headers, delayMs }: Kind) => !effect && !headers && !delayMs;

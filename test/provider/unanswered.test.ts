@@ -73,6 +73,8 @@ describe("a registration that got no usable answer", () => {
       expect(world.service.endpoints).toEqual([]);
       world.service.clearFaults();
       world.service.requests.length = 0;
+      // Somebody else deletes it at the same moment.
+      world.service.fault({ operation: "delete", kind: "status", status: 404, effect: true });
       expect(await world.run(command, program)).toEqual([]);
       settled(command === "destroy" ? [] : program);
       expect(world.service.changes).toEqual(command === "destroy" ? ["delete"] : []);
@@ -83,12 +85,14 @@ describe("a registration that got no usable answer", () => {
   );
 
   test("one that was never made is sent again once its window is over, and dropped by a refresh", async () => {
+    const theirs = [appear("late")];
     for (const command of ["up", "refresh"] as const) {
-      await pendingUp(program);
+      const beside = [declared("late", "late", { ifExists: "register" })];
+      await pendingUp(beside);
       await world.time.pass(PATIENCE_MS);
-      const run = async () => expect(await world.run(command, program)).toEqual([]);
+      const run = async () => expect(await world.run(command, beside)).toEqual([]);
       expect(await timeOf(run)).toBeLessThan(1_000);
-      settled(command === "up" ? program : []);
+      settled(command === "up" ? beside : [], theirs);
       await world.destroy();
     }
   });
@@ -291,25 +295,23 @@ describe("what a killed run registered", () => {
   });
 });
 
-describe("what this stack has", () => {
-  test("one resource does not adopt what another one has, whichever comes first", async () => {
-    for (const parallel of [1, 16]) {
-      await world.up([declared("b", "x")]);
-      const adopting = declared("a", "x", { adoptId: idOf("b") });
-      for (const path of ["x", "y"]) await world.up([adopting, declared("b", path)], { parallel });
-      expect(world.strangers()).toEqual([]);
-      expect(world.service.endpoints).toHaveLength(world.stack.resources.length);
-      await world.destroy();
-      expect(world.service.endpoints).toEqual([]);
-    }
-  });
-
-  test("without a readable state, a resource whose endpoint another one has just adopted gets a new one", async () => {
+test("one resource does not adopt what another one has, whichever comes first", async () => {
+  for (const parallel of [1, 16]) {
     await world.up([declared("b", "x")]);
-    world.isStateReadable = false;
-    const adopting = [declared("a", "x", { adoptId: idOf("b") }), declared("b", "x")];
-    await heals(adopting, [], { parallel: 1 });
-    // What a diff has seen is this stack's.
-    await heals([...adopting, declared("c", "x")], [], { parallel: 1 });
-  });
+    const adopting = declared("a", "x", { adoptId: idOf("b") });
+    for (const path of ["x", "y"]) await world.up([adopting, declared("b", path)], { parallel });
+    expect(world.strangers()).toEqual([]);
+    expect(world.service.endpoints).toHaveLength(world.stack.resources.length);
+    await world.destroy();
+    expect(world.service.endpoints).toEqual([]);
+  }
+});
+
+test("without a readable state, a resource whose endpoint another one has just adopted gets a new one", async () => {
+  await world.up([declared("b", "x")]);
+  world.isStateReadable = false;
+  const adopting = [declared("a", "x", { adoptId: idOf("b") }), declared("b", "x")];
+  await heals(adopting, [], { parallel: 1 });
+  // What a diff has seen is this stack's.
+  await heals([...adopting, declared("c", "x")], [], { parallel: 1 });
 });

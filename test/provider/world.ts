@@ -20,9 +20,7 @@ import {
 import { type Dispatcher, FakeService, type Habits, type Registered } from "./fakeService";
 import { VirtualTime } from "./virtualTime";
 
-/** How long an operation may take, in seconds, unless a test says otherwise. */
-const TIMEOUT_SECONDS = 10;
-/** Twice that: how long a registration may still be made, in milliseconds. */
+/** How long a registration may still be made, in milliseconds: twice as long as an operation may take. */
 export const PATIENCE_MS = 20_000;
 
 export const urlOf = (path: string) => `https://hooks.example.com/${path}`;
@@ -101,7 +99,7 @@ export class World {
     const settings: Readonly<Record<string, string | undefined>> = {
       "webhooks:baseUrl": this.service.url,
       "webhooks:apiKey": this.#keys.get(provider),
-      "webhooks:timeoutSeconds": String(TIMEOUT_SECONDS),
+      "webhooks:timeoutSeconds": "10",
       [PROVIDER_NAME_KEY]: provider,
       ...config,
     };
