@@ -13,6 +13,8 @@ const stop = (reason: NodeJS.Signals | "EPIPE") => {
   stopping.abort(reason);
 };
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
+// Closing its terminal stops a command. Without one, as under nohup, it goes on: Node.js resets what nohup ignores.
+process.on("SIGHUP", (signal) => process.stdin.isTTY && stop(signal));
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") return stop("EPIPE");
   process.stderr.write(`error: cannot write the output (${error.code}) (UNEXPECTED)\n`);

@@ -200,7 +200,7 @@ test("the real command prints its version, and the status of a failure", async (
 test.each([
   ["SIGINT", "listen"],
   ["SIGTERM", "emulator"],
-] as const)("%s ends the real %s with the status 0", async (signal, name) => {
+] as const)("%s ends the real %s with 0, and SIGHUP without a terminal does not", async (signal, name) => {
   const main = join(__dirname, "../../dist/cli/main.js");
   const child = spawn(process.execPath, [main, name, "--port", "0"], {
     cwd: makeFolder({}),
@@ -208,6 +208,7 @@ test.each([
   });
   await once(child.stdout, "data");
   const ended = once(child, "close");
+  child.kill("SIGHUP");
   child.kill(signal);
   expect(await ended).toEqual([0, null]);
 });
