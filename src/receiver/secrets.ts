@@ -1,6 +1,6 @@
 import type { HeadersLike } from "../signature/headers";
 import type { VerificationResult } from "../signature/result";
-import { checkTolerance, createVerifier } from "../signature/verify";
+import { checkTolerance, createVerifier, LONGEST_TOLERANCE_SECONDS } from "../signature/verify";
 import { inTime } from "./limits";
 import type { Secrets } from "./types";
 
@@ -29,10 +29,10 @@ export function verifying(
   secrets: Secrets | (() => Secrets | Promise<Secrets>),
   { toleranceSeconds, now, initial, onError }: VerifyingOptions,
 ): (body: Uint8Array, headers: HeadersLike) => Verified | Promise<Verified> {
+  checkTolerance(toleranceSeconds, LONGEST_TOLERANCE_SECONDS);
   const verifierOf = (values: Secrets) => createVerifier({ secrets: values, toleranceSeconds, now });
   if (typeof secrets !== "function") return verifierOf(secrets).verifyDetailed;
   const read = secrets;
-  checkTolerance(toleranceSeconds);
   let verifier = initial === undefined ? undefined : verifierOf(initial);
   let askedAt = Number.NEGATIVE_INFINITY;
   let goodAt = Number.NEGATIVE_INFINITY;

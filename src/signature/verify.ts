@@ -6,17 +6,14 @@ import { keysOf, WebhookSecretError } from "./secret";
 
 /** The tolerance of the Standard Webhooks libraries, in seconds. */
 export const DEFAULT_TOLERANCE_SECONDS = 300;
-/** In seconds: a day. A longer one is in milliseconds by mistake, and would let recorded deliveries in for days. */
-const LONGEST_TOLERANCE_SECONDS = 86_400;
+/** A receiver's longest, in seconds: a day. A longer one is in milliseconds by mistake, and would let recorded deliveries in for days. */
+export const LONGEST_TOLERANCE_SECONDS = 86_400;
 
 /** Options of `createVerifier`. */
 export interface VerifierOptions {
   /** `whsec_` and the base64 of the key. Give several while a secret is rotated: any of them may match. */
   readonly secrets: string | readonly string[];
-  /**
-   * How old, and how far ahead, a timestamp may be: whole seconds, default 300, at most 86,400 (a day). 0 turns this window off and
-   * nothing else.
-   */
+  /** How old, and how far ahead, a timestamp may be: whole seconds, default 300. 0 turns this window off and nothing else. */
   readonly toleranceSeconds?: number | undefined;
   /** The clock, in unix milliseconds. Default: `Date.now`. Unless the window is off, no delivery is accepted without a finite number from it. */
   readonly now?: (() => number) | undefined;
@@ -39,7 +36,7 @@ export interface Verifier {
  * ```
  *
  * @throws WebhookSecretError if a secret is malformed or there is none; the message does not repeat it
- * @throws RangeError if the tolerance is not a whole number of seconds from 0 to 86,400
+ * @throws RangeError if the tolerance is not a whole number of seconds, 0 or more
  */
 export function createVerifier({
   secrets,
@@ -97,7 +94,7 @@ export function createVerifier({
  * @param headers the request's headers, in any form and any case
  * @param secret one or several, as in `VerifierOptions`. If one is malformed, the result is false
  * @param toleranceSeconds as in `VerifierOptions`
- * @throws RangeError if the tolerance is not a whole number of seconds from 0 to 86,400
+ * @throws RangeError if the tolerance is not a whole number of seconds, 0 or more
  * @see https://www.standardwebhooks.com
  */
 export function verify(
@@ -118,7 +115,7 @@ export function verify(
  * if (!result.ok) logger.warn(`delivery refused: ${result.reason}`);
  * ```
  *
- * @throws RangeError if the tolerance is not a whole number of seconds from 0 to 86,400
+ * @throws RangeError if the tolerance is not a whole number of seconds, 0 or more
  */
 export function verifyDetailed(
   rawBody: RawBody,
@@ -135,18 +132,19 @@ export function verifyDetailed(
 }
 
 /** Returns what is wrong with a tolerance, or undefined if it is valid. Does not repeat it: it could be a secret. */
-export function problemOfTolerance(seconds: unknown): string | undefined {
+export function problemOfTolerance(
+  seconds: unknown,
+  mostSeconds: number = Number.MAX_SAFE_INTEGER,
+): string | undefined {
   const number = Number.isSafeInteger(seconds) ? Number(seconds) : -1;
-  if (number >= 0 && number <= LONGEST_TOLERANCE_SECONDS) return undefined;
-  return (
-    "toleranceSeconds must be a whole number of seconds, not milliseconds, from 0 (no timestamp window) to " +
-    LONGEST_TOLERANCE_SECONDS
-  );
+  if (number >= 0 && number <= mostSeconds) return undefined;
+  const most = mostSeconds === Number.MAX_SAFE_INTEGER ? "" : `, to ${mostSeconds}`;
+  return `toleranceSeconds must be a whole number of seconds, not milliseconds, from 0 (no timestamp window)${most}`;
 }
 
 /** @throws RangeError if the tolerance is invalid, which is a mistake in the program */
-export function checkTolerance(seconds: number): void {
-  const problem = problemOfTolerance(seconds);
+export function checkTolerance(seconds: number, mostSeconds?: number): void {
+  const problem = problemOfTolerance(seconds, mostSeconds);
   if (problem !== undefined) throw new RangeError(`${problem}.`);
 }
 

@@ -2,7 +2,11 @@ import { createHash } from "node:crypto";
 import { CodedError } from "../shared/codedError";
 import { isRecord, parseJson } from "../shared/json";
 import { problemOfSecret } from "../signature/secret";
-import { DEFAULT_TOLERANCE_SECONDS, problemOfTolerance } from "../signature/verify";
+import {
+  DEFAULT_TOLERANCE_SECONDS,
+  LONGEST_TOLERANCE_SECONDS,
+  problemOfTolerance,
+} from "../signature/verify";
 
 /** The shortest key that the Standard Webhooks specification allows, in bytes. A shorter one was cut off. */
 const SHORTEST_KEY_BYTES = 24;
@@ -68,7 +72,7 @@ function mistakeIn(value: unknown): string | undefined {
 
 /** Returns every problem of what a receiver verifies with. */
 export function problemsOfVerifying(secrets: unknown, toleranceSeconds: unknown): string[] {
-  const problem = problemOfTolerance(toleranceSeconds);
+  const problem = problemOfTolerance(toleranceSeconds, LONGEST_TOLERANCE_SECONDS);
   return [...problemsOfSecrets(secrets), ...(problem === undefined ? [] : [problem])];
 }
 

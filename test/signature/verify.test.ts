@@ -92,14 +92,12 @@ describe("the timestamp window", () => {
     expect(verify(body, { ...knownHeaders, "webhook-timestamp": "now" }, secret, 0)).toBe(false);
   });
 
-  test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 300_000, "300", null])(
+  test.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, "300", null])(
     "a tolerance of %p is the program's mistake: RangeError",
     (tolerance) => {
       const wrong = tolerance as number;
       expect(() => verify(body, knownHeaders, secret, wrong)).toThrow(RangeError);
-      expect(() => verifyDetailed(body, knownHeaders, secret, wrong)).toThrow(
-        /not milliseconds, from 0 .* to 86400/,
-      );
+      expect(() => verifyDetailed(body, knownHeaders, secret, wrong)).toThrow(/not milliseconds, from 0/);
       expect(() => createVerifier({ secrets: secret, toleranceSeconds: wrong })).toThrow(RangeError);
     },
   );

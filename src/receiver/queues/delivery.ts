@@ -36,6 +36,9 @@ export function queueTaker(
   { handlerTimeoutMs, ...others }: Pick<QueueReceiverOptions, "handlerTimeoutMs">,
   warn: Warn,
 ): Taker {
+  // Its `add` has other arguments: it would store a job without the delivery.
+  if ("addBulk" in queue)
+    throw new TypeError("createReceiver: queue is a queue of BullMQ. Pass bullmqQueue(queue).");
   const timeoutMs = checkedTimeout(handlerTimeoutMs);
   refuseOptions(others, "With a queue, handlers and their options belong to queueWorker.");
   return async (delivery, key) => {
