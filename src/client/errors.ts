@@ -18,7 +18,10 @@ export type WebhookErrorCode =
   | "ABORTED"; // by the caller's signal
 
 /** What a `WebhookError` carries besides its message. */
-export type WebhookErrorOptions = Pick<WebhookError, "code" | "statusCode" | "responseText" | "cause">;
+export interface WebhookErrorOptions extends Pick<WebhookError, "code" | "statusCode" | "responseText"> {
+  /** The error that this one comes from, such as that of the connection. TypeScript's oldest libraries do not know an error's. */
+  readonly cause?: unknown;
+}
 
 /** A failed request to the webhook service. Its message holds no key, no path of a webhook's url and no response text. */
 export class WebhookError extends CodedError<WebhookErrorCode> {
