@@ -111,6 +111,9 @@ export async function receiverFromStack<Events extends object = NoEvents>(
   options: ConfiguredReceiverOptions<Events> | ConfiguredQueueOptions,
 ): Promise<Receiver> {
   const { stackName, output = "receiver" } = source;
+  // Without a name, the CLI would take the stack that happens to be selected.
+  if (!/^\w/.test(stackName))
+    throw missing("receiverFromStack: stackName must be the name of a stack, as `pulumi stack ls` shows it");
   const outputs = await outputsOf(source);
   const [stack, name] = [`stack ${shown(stackName)}`, shown(output)];
   if (!Object.hasOwn(outputs, output)) {

@@ -155,6 +155,12 @@ describe.each([
   });
 });
 
+test("without the name of a stack, receiverFromStack does not take the selected one", async () => {
+  for (const stackName of ["", "--cwd=x"])
+    await expect(receiverFromStack({ stackName }, options)).rejects.toMatchObject({ code: "CONFIG_MISSING" });
+  expect(runPulumi).not.toHaveBeenCalled();
+});
+
 test.each<[what: string, result: Partial<PulumiCommandResult>, says: string]>([
   ["a program's output", { stderr: `${config}\nerror: no stack named 'dev'\n` }, "no stack named 'dev'"],
   ["further lines", { stderr: `error: update failed\n  secret: ${first}\n` }, "update failed"],
