@@ -14,8 +14,6 @@ import { delimiter, join } from "node:path";
 import { findCli } from "../../scripts/setup/cli";
 import { addressOf, startKeyService } from "./keyService";
 
-const root = join(__dirname, "../..");
-
 /** The settings of a project in JavaScript, which the CLI need not compile. */
 export const JAVASCRIPT =
   "name: test\nruntime: { name: nodejs, options: { typescript: false } }\nmain: index.js\n";
@@ -49,8 +47,6 @@ export interface ProjectOptions {
   /** The stack's configuration, such as `webhooks:baseUrl`. */
   readonly config?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
-  /** The packages that the program finds. Default: this repository's, and the package as it stands here. */
-  readonly modules?: string;
 }
 
 /** The arguments of endpoints by name, each with the resource's options under `opts`. */
@@ -71,7 +67,7 @@ export class Project {
   #keyService: Server | undefined;
   #stack: Promise<void> | undefined;
 
-  constructor({ config = {}, env = {}, modules = join(root, "node_modules") }: ProjectOptions = {}) {
+  constructor({ config = {}, env = {} }: ProjectOptions = {}) {
     this.#config = config;
     const bin = findCli();
     if (bin === undefined)
@@ -95,13 +91,13 @@ export class Project {
       ...env,
     };
     for (const name of ["backend", "tmp"]) mkdirSync(join(this.folder, name));
-    this.useModules(modules);
+    this.useModules(join(__dirname, "../../node_modules"));
     this.write("Pulumi.yaml", JAVASCRIPT);
     this.write("package.json", "{}\n");
     this.declare({});
   }
 
-  /** Makes these the packages that the program finds. */
+  /** Makes these the packages that the program finds. At first, they are this repository's, and the package as it stands here. */
   useModules(modules: string): void {
     const link = join(this.folder, "node_modules");
     rmSync(link, { force: true });
