@@ -70,13 +70,9 @@ test.each(readdirSync(TEMPLATES))(
     // It installs nothing: the packages are there, and this one is not on npm. A person would answer its questions.
     await pulumi("new", join(TEMPLATES, name), "--yes", "--name", `mine-${name}`, "--generate-only");
     await pulumi("stack", "init", "dev");
-    const secrets = [`webhooks:apiKey=${emulator.apiKey}`, `signingSecret=${secret}`];
-    const plain = [`webhooks:baseUrl=${emulator.url}`, `url=${url}`];
-    const settings = [
-      ...secrets.map((value) => ["--secret", value]),
-      ...plain.map((value) => ["--plaintext", value]),
-    ];
-    await pulumi("config", "set-all", ...settings.flat());
+    const secrets = ["--secret", `webhooks:apiKey=${emulator.apiKey}`, "--secret", `signingSecret=${secret}`];
+    const plain = ["--plaintext", `webhooks:baseUrl=${emulator.url}`, "--plaintext", `url=${url}`];
+    await pulumi("config", "set-all", ...secrets, ...plain);
 
     await pulumi("up", "--yes", "--skip-preview");
     const registered = emulator.endpoints().find((each) => each.url === url);
@@ -111,8 +107,8 @@ test.each(Object.entries(compile))(
   "an SDK for %s can be generated and compiles, with the alias of the dynamic type",
   async (language, compileIn) => {
     const folder = await project.generateSdk(language);
-    const files = await project.shell(`grep -rl pulumi-nodejs:dynamic/webhooks:WebhookEndpoint '${folder}'`);
-    expect(files).not.toBe("");
+    // It fails when no file has the alias.
+    await project.shell(`grep -r pulumi-nodejs:dynamic/webhooks:WebhookEndpoint '${folder}'`);
     await compileIn(folder);
   },
 );

@@ -1,5 +1,7 @@
 import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/shared/permanent";
 import type { Registered } from "../provider/fakeService";
+import { secret } from "../receiver/support";
+import { always, closeServers, ours, serve } from "../validation/receivers";
 import { API_KEY, HttpService } from "./httpService";
 import { type Declared, Project } from "./project";
 
@@ -10,13 +12,17 @@ let service: HttpService;
 let project: Project;
 /** Another stack's endpoint, which the program reads. */
 let theirs: Registered;
+let receiver: string;
+let answer = ours(secret);
 beforeAll(async () => {
   service = await HttpService.start({}, { staging: "key-of-staging" });
   project = new Project({ config: service.config });
   theirs = service.add({ url: "https://hooks.example.com/theirs" });
+  receiver = await serve((request, response) => answer(request, response));
 });
 afterAll(async () => {
   project.dispose();
+  await closeServers();
   await service.stop();
 });
 
@@ -29,8 +35,9 @@ const endpoint = (path: string, more: object = {}) => ({
 const endpoints = (...paths: string[]) => Object.fromEntries(paths.map((path) => [path, endpoint(path)]));
 const grouped = endpoints("grouped");
 const staged = endpoints("staged1", "staged2", "staged3");
+const validated = endpoints("validated");
 
-/** Declares endpoints, and beside them another account, a component, a secret url, and what is only read. */
+/** Declares endpoints, and beside them another account, a component, a validated receiver, a secret url, and what is only read. */
 function declare(declared: Declared, [token, key]: readonly [string, string], queries = ""): Declared {
   const url = `Buffer.from("${Buffer.from(endpoint(token).url).toString("base64")}", "base64").toString()`;
   project.declare(
@@ -41,13 +48,16 @@ const group = new pulumi.ComponentResource("test:index:Group", "group");
 const declare = (all, opts) => Object.entries(all).forEach(([name, args]) => new WebhookEndpoint(name, args, opts));
 declare(${JSON.stringify(grouped)}, { parent: group });
 declare(${JSON.stringify(staged)}, { provider: staging });
+const proven = new ReceiverValidation("proven", { url: "${receiver}", secrets: ["${secret}"], timeoutSeconds: 1 });
+declare(${JSON.stringify(validated)}, { dependsOn: proven });
 const secret = new WebhookEndpoint("secret", { url: pulumi.secret(${url}), type: "production" });
 const dependent = new WebhookEndpoint("dependent", { url: pulumi.interpolate\`https://hooks.example.com/by/\${secret.id}\`, type: "production" });
 const read = WebhookEndpoint.get("read", "${theirs.id}");
 exports.outputs = { url: secret.url, read: read.url };
 ${queries}`,
   );
-  return { ...declared, ...grouped, ...staged, secret: endpoint(token), dependent: { type: "production" } };
+  const others = { ...grouped, ...staged, ...validated, secret: endpoint(token) };
+  return { ...declared, ...others, dependent: { type: "production" } };
 }
 
 const unchanged: Declared = {
@@ -75,13 +85,13 @@ const second: Declared = {
   ignoring: endpoint("ignoring", { ip: "192.0.2.1", opts: { ignoreChanges: ["ip"] } }),
 };
 /** A secret url, and the key of the other account. */
-const old = ["t0ken-1", "key-of-staging"] as const;
-const rotated = ["t0ken-2", "rotated-key"] as const;
+const old = ["c0nfidential-1", "key-of-staging"] as const;
+const rotated = ["c0nfidential-2", "rotated-key"] as const;
 
 test("a plan of a preview holds in up, which registers exactly what is declared", async () => {
   const declared = declare(first, old);
   const preview = await project.preview("--diff", "--save-plan=plan.json");
-  expect(preview).toMatch(/\+ 22 to create/);
+  expect(preview).toMatch(/\+ 24 to create/);
   expect(preview).not.toMatch(/__/);
   expect(service.changes).toEqual([]);
   // What checks have dated in the plan is another time than that of the up.
@@ -93,11 +103,13 @@ test("a plan of a preview holds in up, which registers exactly what is declared"
   expect(gone?.outputs).toMatchObject({ ...first.gone, createdAt: null, updatedAt: null });
 });
 
-test("what somebody deleted or edited shows in a refresh, which costs an account one list", async () => {
+test("what somebody deleted or edited, and a receiver that accepts what is broken, show in a refresh, which costs an account one list", async () => {
+  answer = always(200);
   service.remove(project.ids().gone ?? "");
   Object.assign(service.find("edited") ?? {}, { url: "https://hooks.example.com/by-hand" });
   service.requests.length = 0;
-  expect(await project.refresh()).toMatch(/- 1 deleted/);
+  expect(await project.refresh()).toMatch(/BROKEN_ACCEPTED[\s\S]*- 2 deleted/);
+  answer = ours(secret);
   expect(service.requests.map(({ operation }) => operation).sort()).toEqual(["get", "list", "list"]);
   expect(project.endpoints().edited?.outputs?.url).toMatch(/by-hand/);
 });
@@ -138,7 +150,7 @@ test("one up puts right what drifted, replaces, swaps, renames, moves, adopts, r
   service.expectExactly(project, { ...declared, ignoring: endpoint("ignoring") }, strangers);
   expect(service.find("ip")?.ip).toBeUndefined();
   const after = project.ids();
-  const same = ["same", "twin", "ignoring", "grouped", ...Object.keys(staged)];
+  const same = ["same", "twin", "ignoring", "grouped", "validated", ...Object.keys(staged)];
   expect(same.map((name) => after[name])).toEqual(same.map((name) => before[name]));
   expect([after.renamed, after.found]).toEqual([before.old, found.id]);
   const position = (operation: string, text: string) =>
@@ -205,5 +217,5 @@ test("destroy deletes what is this stack's, though an endpoint is gone already, 
 });
 
 test("neither a key nor a secret url was shown or is at rest", () => {
-  project.expectHidden("t0ken", "key-of-staging", "rotated-key", API_KEY);
+  project.expectHidden("c0nfidential", "key-of-staging", "rotated-key", API_KEY, secret);
 });

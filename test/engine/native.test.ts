@@ -1,9 +1,9 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: that is how a YAML program refers to a value
 import { join } from "node:path";
+import type { Registered } from "../provider/fakeService";
 import { otherSecret, secret } from "../receiver/support";
 import { closeServers, ours, serve } from "../validation/receivers";
 import { API_KEY, HttpService } from "./httpService";
-import { NativeProject, native } from "./nativeProject";
+import { NativeProject } from "./nativeProject";
 import { JAVASCRIPT } from "./project";
 
 jest.setTimeout(300_000);
@@ -11,11 +11,14 @@ jest.setTimeout(300_000);
 // One stack for all: each test begins with what the one before it left.
 let service: HttpService;
 let project: NativeProject;
+/** Another stack's endpoint, which the program reads. */
+let theirs: Registered;
 let receiver: string;
 let answer = ours(otherSecret);
 beforeAll(async () => {
   service = await HttpService.start({}, { staging: "key-of-staging" });
   project = new NativeProject({ config: service.config });
+  theirs = service.add({ ...at("theirs"), type: "development" });
   receiver = await serve((request, response) => answer(request, response));
 });
 afterAll(async () => {
@@ -29,45 +32,40 @@ const at = (path: string, more: object = {}) => ({
   ...more,
 });
 const jobs = at("jobs", { ip: "203.0.113.7" });
-const call = (name: string, args: object) => ({
-  "fn::invoke": { function: `webhooks:${name}`, arguments: args },
-});
-const secretOf = (value: string) => ({ "fn::secret": value });
+/** An endpoint in a YAML program. JSON is YAML. */
+const native = (properties: object) => JSON.stringify({ type: "webhooks:WebhookEndpoint", properties });
 
 /** Declares endpoints beside an explicit provider, a secret url, a validated receiver, what is only read, and functions. */
-function declare(endpoints: object, readId: string, release: string): void {
-  const proven = { url: receiver, secrets: [secret], timeoutSeconds: 1, triggers: [release] };
-  const resources = {
-    staging: {
-      type: "pulumi:providers:webhooks",
-      properties: { apiKey: secretOf("key-of-staging"), timeoutSeconds: 7 },
-    },
-    staged: native(at("staged"), { provider: "${staging}" }),
-    confidential: native({
-      url: secretOf("https://hooks.example.com/?token=c0nfidential"),
-      type: "production",
-    }),
-    read: { type: "webhooks:WebhookEndpoint", get: { id: readId } },
-    proven: { type: "webhooks:ReceiverValidation", properties: proven },
-    validated: native(at("validated"), { dependsOn: ["${proven}"] }),
-    ...endpoints,
-  };
-  const variables = {
-    one: call("getWebhookEndpoint", { id: readId }),
-    some: call("getWebhookEndpoints", { type: "development" }),
-  };
-  const outputs = {
-    ...{ one: "${one.url}", some: "${some.endpoints[0].id}", read: "${read.url}" },
-    confidential: "${confidential.url}",
-  };
-  project.yaml(resources, { variables, outputs });
+function declare(endpoints: Readonly<Record<string, object>>, release: string): void {
+  const more = Object.entries(endpoints).map(([name, properties]) => `  ${name}: ${native(properties)}\n`);
+  project.yaml(`resources:
+  staging:
+    type: pulumi:providers:webhooks
+    properties: { apiKey: { "fn::secret": key-of-staging }, timeoutSeconds: 7 }
+  staged:
+    type: webhooks:WebhookEndpoint
+    properties: { url: "https://hooks.example.com/staged", type: production }
+    options: { provider: "\${staging}" }
+  confidential:
+    type: webhooks:WebhookEndpoint
+    properties: { url: { "fn::secret": "https://hooks.example.com/?token=c0nfidential" }, type: production }
+  read: { type: "webhooks:WebhookEndpoint", get: { id: ${theirs.id} } }
+  proven:
+    type: webhooks:ReceiverValidation
+    properties: { url: "${receiver}", secrets: [${secret}], timeoutSeconds: 1, triggers: [${release}] }
+  validated:
+    type: webhooks:WebhookEndpoint
+    properties: { url: "https://hooks.example.com/validated", type: production }
+    options: { dependsOn: ["\${proven}"] }
+${more.join("")}variables:
+  one: { "fn::invoke": { function: "webhooks:getWebhookEndpoint", arguments: { id: ${theirs.id} } } }
+  some: { "fn::invoke": { function: "webhooks:getWebhookEndpoints", arguments: { type: development } } }
+outputs: { one: "\${one.url}", some: "\${some.endpoints[0].id}", read: "\${read.url}", confidential: "\${confidential.url}" }
+`);
 }
 
-let theirs: ReturnType<HttpService["add"]>;
-
 test("a lost answer stays pending, and an endpoint whose receiver fails its validation is not registered", async () => {
-  theirs = service.add({ ...at("theirs"), type: "development" });
-  declare({ jobs: native(jobs), edited: native(at("edited")) }, theirs.id, "a");
+  declare({ jobs, edited: at("edited") }, "a");
   service.fault({ operation: "register", kind: "late-commit", delayMs: 8_000 });
   const output = await project.failUp("--continue-on-error");
   expect(output).toMatch(/… was sent.*REGISTRATION_PENDING/);
@@ -100,11 +98,7 @@ test("what `adopt --native` writes is imported, and an up puts right what drifte
   const before = project.ids();
   Object.assign(service.find("edited") ?? {}, { url: "https://elsewhere.example.com/" });
   const changed = { ...jobs, type: "development" };
-  declare(
-    { jobs: native(changed), edited: native(at("edited")), [name]: native(at("found")) },
-    theirs.id,
-    "b",
-  );
+  declare({ jobs: changed, edited: at("edited"), [name]: at("found") }, "b");
   const output = await project.up("--refresh", "--diff");
   expect(output).toMatch(/ +~ type *: "production" => "development"/);
   expect(output).not.toMatch(/account|baseUrl/);
@@ -118,7 +112,7 @@ test("what `adopt --native` writes is imported, and an up puts right what drifte
   expect(outputs?.createdAt).toEqual(expect.any(String));
   expect(JSON.stringify({ inputs, outputs }).length).toBeLessThan(600);
   expect(JSON.stringify({ inputs, outputs })).not.toMatch(/__|external/);
-  project.yaml({}); // where the secrets are in plain text
+  project.yaml(""); // where the secrets are in plain text
   project.expectHidden("c0nfidential", "key-of-staging", API_KEY, secret);
 });
 
@@ -130,7 +124,7 @@ test("a stack moves to the dynamic provider and back, and an endpoint that both 
   service.requests.length = 0;
   await project.up();
   expect(JSON.stringify(project.endpoints())).toContain("__provider");
-  project.yaml({ edited: native(at("edited")) });
+  project.yaml(`resources: { edited: ${native(at("edited"))} }`);
   await project.up();
   expect(JSON.stringify(project.endpoints())).not.toContain("__provider");
   expect(project.ids()).toEqual({ edited: before });

@@ -6,11 +6,6 @@ import { Project, type ProjectOptions } from "./project";
 /** The built plugin's executable. */
 export const plugin = join(__dirname, "../../dist/pulumi-resource-webhooks.js");
 
-/** An endpoint in a YAML program. */
-export const native = (properties: object, options: object = {}) => ({
-  ...{ type: "webhooks:WebhookEndpoint", properties, options },
-});
-
 /** A project in another language, which finds the native plugin on PATH, as after `npm install -g`. */
 export class NativeProject extends Project {
   constructor({ plugins = [plugin], ...options }: ProjectOptions & { plugins?: readonly string[] } = {}) {
@@ -21,12 +16,12 @@ export class NativeProject extends Project {
     mkdirSync(folder);
     for (const file of plugins) symlinkSync(file, join(folder, "pulumi-resource-webhooks"));
     this.env.PATH = [folder, languages.path, this.env.PATH].join(delimiter);
-    this.yaml({});
+    this.yaml("");
   }
 
-  /** Makes these resources the program. JSON is YAML. */
-  yaml(resources: object, more: { readonly outputs?: object; readonly variables?: object } = {}): void {
-    this.write("Pulumi.yaml", JSON.stringify({ name: "test", runtime: "yaml", resources, ...more }));
+  /** Makes this the program, which is in YAML. */
+  yaml(program: string): void {
+    this.write("Pulumi.yaml", `name: test\nruntime: yaml\n${program}`);
   }
 
   /** Generates the SDK of a language, and returns its folder. */

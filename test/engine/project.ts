@@ -8,11 +8,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import type { Server } from "node:http";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { findCli } from "../../scripts/setup/cli";
-import { addressOf, startKeyService } from "./keyService";
 
 /** The settings of a project in JavaScript, which the CLI need not compile. */
 export const JAVASCRIPT =
@@ -64,7 +62,6 @@ export class Project {
   /** Everything that the commands printed. */
   transcript = "";
   #config: Readonly<Record<string, string>>;
-  #keyService: Server | undefined;
   #stack: Promise<void> | undefined;
 
   constructor({ config = {}, env = {} }: ProjectOptions = {}) {
@@ -82,7 +79,6 @@ export class Project {
       TMPDIR: join(this.folder, "tmp"),
       PULUMI_HOME: join(this.folder, "home"),
       PULUMI_BACKEND_URL: `file://${join(this.folder, "backend")}`,
-      // For stacks that a test makes itself.
       PULUMI_CONFIG_PASSPHRASE: "test",
       PULUMI_SKIP_UPDATE_CHECK: "true",
       PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
@@ -121,7 +117,7 @@ for (const [name, { opts, ...args }] of Object.entries(${JSON.stringify(endpoint
     this.write(
       "index.js",
       `const pulumi = require("@pulumi/pulumi");
-const { WebhookEndpoint, WebhooksProvider, getWebhookEndpoint, getWebhookEndpoints } = require("pulumi-webhook-endpoints");
+const { ReceiverValidation, WebhookEndpoint, WebhooksProvider, getWebhookEndpoint, getWebhookEndpoints } = require("pulumi-webhook-endpoints");
 ${text}`,
     );
   }
@@ -200,20 +196,16 @@ ${text}`,
   }
 
   dispose(): void {
-    this.#keyService?.closeAllConnections();
-    this.#keyService?.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
 
   async #makeStack(): Promise<void> {
-    this.#keyService = await startKeyService();
-    this.env.VAULT_ADDR = addressOf(this.#keyService);
     const settings = Object.entries(this.#config).flatMap(([key, value]) => [
       // Keys are secrets, as users are told to set them.
       key.endsWith("apiKey") ? "--secret" : "--plaintext",
       `${key}=${value}`,
     ]);
-    const commands = [["stack", "init", "dev", "--secrets-provider", "hashivault://test"]];
+    const commands = [["stack", "init", "dev"]];
     if (settings.length > 0) commands.push(["config", "set-all", ...settings]);
     for (const args of commands) outputOfSuccess(await this.#exec("pulumi", args), args);
   }
