@@ -16,7 +16,7 @@ import { findCli } from "../../scripts/setup/cli";
 export const JAVASCRIPT =
   "name: test\nruntime: { name: nodejs, options: { typescript: false } }\nmain: index.js\n";
 
-export interface CommandResult {
+interface CommandResult {
   readonly exitCode: number;
   readonly stdout: string;
   /** What the command printed, both streams together, without colours. */
@@ -27,18 +27,12 @@ export interface CommandResult {
 export interface StateResource {
   readonly urn: string;
   readonly type: string;
-  readonly custom: boolean;
   readonly id?: string;
   readonly inputs?: Readonly<Record<string, unknown>>;
   readonly outputs?: Readonly<Record<string, unknown>>;
   readonly provider?: string;
   /** Whether the program only reads it. */
   readonly external?: boolean;
-}
-
-export interface Deployment {
-  readonly resources?: readonly StateResource[];
-  readonly pending_operations?: readonly { readonly type: string; readonly resource: StateResource }[];
 }
 
 export interface ProjectOptions {
@@ -151,10 +145,9 @@ ${text}`,
   destroy = (...args: string[]) => this.succeed("destroy", "--yes", "--skip-preview", ...args);
 
   /** What the state holds, from the backend's file. */
-  state(): Deployment {
+  state(): { readonly resources?: readonly StateResource[] } {
     const text = readFileSync(join(this.folder, "backend/.pulumi/stacks/test/dev.json"), "utf8");
-    const { checkpoint }: { checkpoint: { latest?: Deployment } } = JSON.parse(text);
-    return checkpoint.latest ?? {};
+    return JSON.parse(text).checkpoint.latest ?? {};
   }
 
   /** The endpoints that the state holds, but for what the program only reads, by the name of their resource. */
