@@ -24,7 +24,7 @@ export type SettingName = keyof typeof ENVIRONMENT_NAMES;
 export const SETTING_NAMES = Object.keys(ENVIRONMENT_NAMES) as SettingName[];
 
 /** The settings that have a default, as a configuration holds them. */
-export const SETTING_DEFAULTS: Readonly<Partial<Record<SettingName, string>>> = {
+const SETTING_DEFAULTS: Readonly<Partial<Record<SettingName, string>>> = {
   apiKeyHeader: DEFAULT_API_KEY_HEADER,
   timeoutSeconds: "30",
   showResponses: "false",
