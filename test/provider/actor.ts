@@ -210,14 +210,22 @@ export class Actor {
     return rest.includes("killed") ? rest : this.#decide(decided, rest, options);
   }
 
-  /** Goes the ways on that a stop names: names the resource's endpoint in `adoptId`, or else registers another one on purpose. */
+  /**
+   * Goes the ways on that a stop names, as a person who knows the service: names the resource's endpoint in `adoptId`, deletes it if the
+   * resource has one, or else registers another one on purpose.
+   */
   #wayOn(stopped: Declared): Declared {
-    const { args, provider } = stopped;
+    const { name, args, provider } = stopped;
+    const own = this.world.stack.resources.find(({ urn, delete: gone }) => nameOf(urn) === name && !gone);
     const key = keyIn(provider, args);
     const made = this.world
       .strangers()
       .filter((each) => !this.#others.includes(each) && each.ip === args.ip)
       .find((each) => keyIn(each.account, each) === key);
+    if (made && own && !isPendingId(own.id)) {
+      this.#remove(made);
+      return stopped;
+    }
     return { ...stopped, args: { ifExists: "register", ...(made && { adoptId: made.id }), ...args } };
   }
 
