@@ -142,7 +142,6 @@ export class Actor {
     if (kill === undefined) return void (await this.#command(command, options));
     if (command !== "up" && kill.after.length === 1) return;
     // The same again, twice if faults remain: an `up` that creates nothing for a resource takes nothing over for it.
-    this.#tell("up after a kill");
     if ((await this.#command("up", { ...options, retries: 0 })).length === 0) return;
     this.world.service.clearFaults();
     await this.#command("up", { ...options, retries: 0 });
@@ -156,8 +155,10 @@ export class Actor {
     if (command !== "up") return problems;
     if (problems.some((problem) => /cannot move to another provider/.test(problem))) {
       this.#tell("a person refreshes, as the stop says");
-      await this.#command("refresh", {});
-      return this.#command("up", options);
+      // Beside a twin, too: what was asked for is there by then.
+      await this.world.time.pass(PATIENCE_MS);
+      const left = await this.#attempt("refresh", this.#declared, {});
+      return left.some((problem) => STOP.test(problem)) ? left : this.#command("up", options);
     }
     return this.#decide(this.#declared, problems, options);
   }
@@ -210,10 +211,7 @@ export class Actor {
     return rest.includes("killed") ? rest : this.#decide(decided, rest, options);
   }
 
-  /**
-   * Goes the ways on that a stop names, as a person who knows the service: names the resource's endpoint in `adoptId`, deletes it if the
-   * resource has one, or else registers another one on purpose.
-   */
+  /** Goes a way on that a stop names: `adoptId`, a deletion if the resource has one already, or another one on purpose. */
   #wayOn(stopped: Declared): Declared {
     const { name, args, provider } = stopped;
     const own = this.world.stack.resources.find(({ urn, delete: gone }) => nameOf(urn) === name && !gone);
