@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Endpoint, EndpointType } from "../client/endpoint";
 import { CodedError } from "../shared/codedError";
-import { failOnce } from "../shared/failOnce";
+import { failOnce, withoutStack } from "../shared/failOnce";
 import { unknownOptions } from "../shared/knownOptions";
 import { mayBeSecret } from "./declaredUrls";
 import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "./lookup";
@@ -87,8 +87,7 @@ function ask<Args extends object, Answer extends Endpoint | Endpoint[]>(
       return (await mayBeSecret(urls)) ? pulumi.secret(found) : found;
     } catch (error) {
       if (!(error instanceof CodedError)) throw error;
-      // Ends the program with the message alone: an error that is thrown this late is printed with its stack.
-      throw Object.assign(new pulumi.RunError(error.message), { stack: "" });
+      throw withoutStack(new pulumi.RunError(error.message));
     }
   });
   return failOnce(answer) as pulumi.Output<Answer>;

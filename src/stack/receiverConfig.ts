@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { WebhookEndpoint } from "../program/webhookEndpoint";
-import { failOnce } from "../shared/failOnce";
+import { failOnce, withoutStack } from "../shared/failOnce";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
 // Two imports, because the declarations must suit TypeScript 3.8, which has no inline types.
 import type { ReceiverConfig } from "./config";
@@ -38,8 +38,10 @@ export function receiverConfig(args: ReceiverConfigArgs): pulumi.Output<Receiver
     .apply(([secrets, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS]) => {
       const problems = problemsOfVerifying(secrets, toleranceSeconds).join("; ");
       if (problems !== "")
-        throw new pulumi.RunError(
-          `receiverConfig: ${problems}. Correct its arguments; set a secret again with \`pulumi config set --secret\` (CONFIG_INVALID)`,
+        throw withoutStack(
+          new pulumi.RunError(
+            `receiverConfig: ${problems}. Correct its arguments; set a secret again with \`pulumi config set --secret\` (CONFIG_INVALID)`,
+          ),
         );
       return { version: 1 as const, secrets, toleranceSeconds, fingerprint: fingerprintOf(secrets) };
     });
