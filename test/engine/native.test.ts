@@ -41,7 +41,7 @@ function declare(endpoints: Readonly<Record<string, object>>, release: string): 
   project.yaml(`resources:
   staging:
     type: pulumi:providers:webhooks
-    properties: { apiKey: { "fn::secret": key-of-staging }, timeoutSeconds: 7 }
+    properties: { apiKey: { "fn::secret": key-of-staging }, timeoutSeconds: ${release === "a" ? 7 : 8} }
   staged:
     type: webhooks:WebhookEndpoint
     properties: { url: "https://hooks.example.com/staged", type: production }
@@ -101,6 +101,8 @@ test("what `adopt --native` writes is imported, and an up puts right what drifte
   declare({ jobs: changed, edited: at("edited"), [name]: at("found") }, "b");
   const output = await project.up("--refresh", "--diff");
   expect(output).toMatch(/ +~ type *: "production" => "development"/);
+  // A change of an explicit provider updates it: to replace it would replace each of its endpoints.
+  expect(output).toMatch(/ +~ timeoutSeconds *: 7 => 8/);
   expect(output).not.toMatch(/account|baseUrl/);
   expect([...service.changes].sort()).toEqual(["delete", "delete", "register", "register"]);
   const after = project.ids();
