@@ -46,7 +46,7 @@ export const deletion: Subcommand<Flags> = {
   async run(context, flags, ids) {
     const { orphans = false, olderThan, type, yes } = flags;
     if (orphans === ids.length > 0)
-      throw new CliError("WRONG_USE", "name the endpoints to delete, or add --orphans");
+      throw new CliError("WRONG_USE", "either name the endpoints to delete, or add --orphans");
     if (!orphans && (olderThan ?? type) !== undefined)
       throw new CliError("WRONG_USE", "--older-than and --type choose among orphans: add --orphans");
     return withAccount(context, async (account) => {

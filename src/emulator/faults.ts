@@ -72,7 +72,12 @@ export class Faults {
   readonly planted = new Map<number, Planted>();
   #count = 0;
 
+  /** @throws Error for an operation or a kind that does not exist, such as a misspelt one of a form */
   plant(fault: Fault): PlantedFault {
+    if (!FAULT_OPERATIONS.includes(fault.operation) || !FAULT_KINDS.includes(fault.kind))
+      throw new Error(
+        `Cannot plant a fault: its operation must be one of ${FAULT_OPERATIONS.join(", ")}, and its kind one of ${FAULT_KINDS.join(", ")}.`,
+      );
     const number = ++this.#count;
     const planted: Planted = {
       fault: { status: 503, delayMs: 1_000, ...fault },

@@ -109,11 +109,14 @@ function describeEndpoints(endpoints: readonly Named[]): string {
 
 function waysOn(endpoints: readonly Named[]): string {
   const [{ id } = { id: "" }] = endpoints;
+  const command = (name: string) => `\`npx pulumi-webhook-endpoints ${name} ${quoted(id)}`;
+  const isOne = endpoints.length === 1;
   return [
-    `- If it is this resource's, set adoptId: ${JSON.stringify(id)}. (A resource that has another endpoint already also needs another name, ` +
-      "without an alias.)",
-    "- If another stack has it, move that resource here with `pulumi state move`, or declare another url or type.",
-    `- If nobody needs it, delete it with \`npx pulumi-webhook-endpoints delete ${quoted(id)}\`.`,
+    `- If ${isOne ? "it" : "one of them"} is this resource's, set adoptId${isOne ? `: ${JSON.stringify(id)}` : " to its id"}. (A resource that ` +
+      "has another endpoint already also needs another name, without an alias.)",
+    `- If another stack has it (${command("get")} --all\` tells), move that resource here with \`pulumi state move\`, or declare another url ` +
+      "or type.",
+    `- If nobody needs it, delete it with ${command("delete")}\`: after a kill, once another way on has settled what is in doubt.`,
     '- To register another one on purpose, set ifExists: "register" for one run. Each event is then delivered to both.',
   ].join("\n");
 }

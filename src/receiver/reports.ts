@@ -59,9 +59,16 @@ const REMEDIES = {
   "no-secrets": "The secrets could not be read. ",
 };
 
-/** The warning for the default of `onRejected`. */
-export function rejectionWarning({ reason, status }: Rejection): string {
-  const [, remedy = ""] = Object.entries(REMEDIES).find(([start]) => reason.startsWith(start)) ?? [];
+/** How the ids of the deliveries begin that prove a receiver (`validateReceiver`). It must refuse the broken ones. */
+const VALIDATION_ID = "msg_validation_";
+
+/** The warning for the default of `onRejected`. That of a validation differs, so that it does not stand for all that come later. */
+export function rejectionWarning({ reason, status, unverifiedId }: Rejection): string {
+  const [, known = ""] = Object.entries(REMEDIES).find(([start]) => reason.startsWith(start)) ?? [];
+  const isValidation = unverifiedId?.startsWith(VALIDATION_ID);
+  const remedy = isValidation
+    ? "It came from a validation, which sends a broken delivery on purpose. "
+    : known;
   return (
     `A webhook request was refused (${reason}) and answered ${status}. ${remedy}You see this once for each reason; onRejected is ` +
     "called for every request. The package's docs/signature-mismatch.md explains what to do."

@@ -85,7 +85,7 @@ test.each<[what: string, given: Partial<Backend>, why: RegExp]>([
   [
     "a resource has",
     { own: { prod: { resources: [recorded("jobs", { id: "wh_1", url: jobs })] } } },
-    /jobs in shop\/dev has it/,
+    /managed by jobs in shop\/dev/,
   ],
   [
     "an interrupted run may have registered",

@@ -63,12 +63,12 @@ test.each<[what: string, given: Partial<Backend>, why: RegExp]>([
   [
     "a resource has",
     { own: { dev: holding("wh_1") } },
-    /jobs in shop\/dev has it \(urn:pulumi:dev.*Take it out of that program.*\(NOT_DELETABLE\)/,
+    /managed by jobs in shop\/dev \(urn:pulumi:dev.*take it out of that program.*\(NOT_DELETABLE\)/,
   ],
   [
     "a stack of another project has",
     { others: { "organization/mail/dev": holding("wh_1") } },
-    /jobs in shop\/dev has it.*\(NOT_DELETABLE\)/,
+    /managed by jobs in shop\/dev.*\(NOT_DELETABLE\)/,
   ],
   [
     "an interrupted run may have registered",
@@ -89,8 +89,8 @@ test.each<[what: string, given: Partial<Backend>, why: RegExp]>([
 });
 
 test.each([
-  ["", /name the endpoints to delete, or add --orphans/],
-  ["wh_1 --orphans", /name the endpoints to delete, or add --orphans/],
+  ["", /either name the endpoints to delete, or add --orphans/],
+  ["wh_1 --orphans", /either name the endpoints to delete, or add --orphans/],
   ["wh_1 --type development", /--older-than and --type choose among orphans/],
   ["--orphans --older-than soon", /such as 90s, 15m, 2h or 7d/],
   ["wh_9", /no endpoint wh_9/],

@@ -117,6 +117,15 @@ describe("a fault", () => {
     },
   );
 
+  test("an operation or a kind that does not exist is refused with those that do", async () => {
+    const emulator = await started();
+    for (const misspelt of [
+      { operation: "get", kind: "dealy" },
+      { operation: "gets", kind: "delay" },
+    ])
+      expect(() => emulator.fault(misspelt as Fault)).toThrow(/one of any, register.*one of refuse, /);
+  });
+
   test("a fault has no effect on a request that the service would refuse", async () => {
     const emulator = await started();
     emulator.fault({ operation: "register", kind: "reset-after" });

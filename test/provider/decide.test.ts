@@ -108,7 +108,7 @@ test("a stop names the ids, the times and each way on, one a line", () => {
   expect(message).toContain("wh_0 (created 2026-01-01T12:00:00.000Z)");
   expect(message).toContain("and 2 more");
   expect(message.split("\n").slice(1)).toEqual([
-    expect.stringMatching(/^- .*set adoptId: "wh_0".*already also needs another name/),
+    expect.stringMatching(/^- .*one of them is .*set adoptId to its id.*already also needs another name/),
     expect.stringMatching(/^- .*`pulumi state move`/),
     expect.stringMatching(/^- .*delete it with `npx pulumi-webhook-endpoints delete .*wh_0/),
     expect.stringMatching(/^- .*ifExists: "register"/),

@@ -136,12 +136,14 @@ describe("a refused request", () => {
     const { receiver } = receiverOf({ onRejected: undefined, maxBodyBytes: 100 });
     const request = delivered();
     for (let copy = 0; copy < 2; copy++) {
+      await receiver.handle(delivered({ id: "msg_validation_1", secret: otherSecret }));
       await receiver.handle(delivered({ secret: otherSecret }));
       await receiver.handle({ ...request, headers: {} });
       await receiver.handle({ ...request, body: Buffer.alloc(101) });
       await receiver.refuse("parsed-body", "Move it.");
     }
     expect(warnings()).toEqual([
+      expect.stringMatching(/\(signature-mismatch\) and answered 401\. It came from a validation/),
       expect.stringMatching(/\(signature-mismatch\) and answered 401\. The secret that signed/),
       expect.stringMatching(/\(missing-header\).*a proxy removed the webhook- headers/),
       expect.stringMatching(/\(size\) and answered 413.*raise maxBodyBytes/),

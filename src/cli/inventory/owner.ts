@@ -83,9 +83,11 @@ function unfinishedIn(stack: KnownStack, patienceMs: number) {
 }
 
 function managed(by: readonly Holder[]): Owner {
-  const names = by.map(({ resource }) => describeResource(resource));
-  const whyNotOrphan = `${names[0]} has it (${by[0]?.resource.urn}). Take it out of that program, and run \`pulumi up\``;
-  return { kind: "managed", by, shown: names.join(" and "), whyNotOrphan };
+  const shown = by.map(({ resource }) => describeResource(resource)).join(" and ");
+  const whyNotOrphan =
+    `it is managed by ${shown} (${by[0]?.resource.urn}). To delete it, take it out of that program, and run \`pulumi up\`. To manage ` +
+    "it in another stack, run `pulumi state move`";
+  return { kind: "managed", by, shown, whyNotOrphan };
 }
 
 function pending(by: Holder): Owner {
