@@ -74,7 +74,8 @@ const ADVICE: Readonly<Partial<Record<WebhookErrorCode, string>>> = {
   MALFORMED_RESPONSE: "Check that baseUrl is the address of the webhook service's API, not of its website.",
   RESPONSE_TOO_LARGE: "Check baseUrl, or raise maxResponseBytes.",
   UNREACHABLE: "Nothing was sent. Check baseUrl, the network, HTTPS_PROXY and NO_PROXY.",
-  TIMED_OUT: "To wait longer, raise timeoutMs, or webhooks:timeoutSeconds of a stack (one attempt takes 10 s at most).",
+  TIMED_OUT:
+    "To wait longer, raise timeoutMs, or webhooks:timeoutSeconds of a stack (one attempt takes 10 s at most).",
   REDIRECTED:
     "The redirect is not followed, because the API key would be sent along: set baseUrl to the address of the API.",
 };
