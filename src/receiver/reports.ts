@@ -1,3 +1,4 @@
+import { VALIDATION_ID } from "../signature/headers";
 import { isThenable } from "./limits";
 import type { Outcome, Rejection, WorkerOutcome } from "./types";
 
@@ -58,9 +59,6 @@ const REMEDIES = {
   size: "If the service sends such bodies, raise maxBodyBytes. ",
   "no-secrets": "The secrets could not be read. ",
 };
-
-/** How the ids of the deliveries begin that prove a receiver (`validateReceiver`). It must refuse the broken ones. */
-const VALIDATION_ID = "msg_validation_";
 
 /** The warning for the default of `onRejected`. That of a validation differs, so that it does not stand for all that come later. */
 export function rejectionWarning({ reason, status, unverifiedId }: Rejection): string {

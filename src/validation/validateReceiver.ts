@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { postDelivery } from "../shared/post";
 import { sign } from "../signature";
+import { VALIDATION_ID } from "../signature/headers";
 import { problemOfUrl } from "./arguments";
 import { canPass, judge, type ValidationErrorCode } from "./verdict";
 
@@ -113,7 +114,7 @@ function signedDelivery(secret: string) {
   // decodes it with the wrong character set.
   const body = `{ "type":"webhook.validation",  "timestamp": "${new Date(now).toISOString()}", "data" : {"note": "\\u0070roves the receiver: ✓ ä"} }\n`;
   // An id of its own: some receivers accept an id that they have seen before they verify anything.
-  const id = `msg_validation_${randomUUID()}`;
+  const id = `${VALIDATION_ID}${randomUUID()}`;
   const signature = sign({ id, timestamp: Math.floor(now / 1000), body, secret });
   return { headers: { ...signature, "content-type": "application/json" }, body };
 }
