@@ -49,7 +49,7 @@ export class Output {
     else this.line(line);
   }
 
-  /** Writes a text that is for a file, as it is. */
+  /** Writes a string that is for a file, as it is. */
   raw(text: string): void {
     this.options.stdout.write(text);
   }
@@ -93,7 +93,7 @@ export class Output {
     return work.finally(() => clearInterval(timer));
   }
 
-  /** Returns a text as it is printed: without secrets, and harmless for a terminal. */
+  /** Returns a string as it is printed: without secrets, and harmless for a terminal. */
   shown(text: string): string {
     return printable(this.mask.apply(text));
   }

@@ -104,7 +104,7 @@ export class WebhooksClient {
   #withId<Name extends "get" | "delete">(name: Name, id: string) {
     const description = `${name} webhook endpoint ${JSON.stringify(id)}`;
     // URL resolution would turn "." and ".." into another path, and an empty id would be the path of all endpoints.
-    // A program in another language may pass what is no string.
+    // A program in another language may pass something other than a string.
     if (typeof id !== "string" || ["", ".", ".."].includes(id)) {
       const problem = "this is not a valid id. Pass the id that the service returned";
       throw new WebhookError(`Cannot ${description}: ${problem}`, { code: "INVALID_ARGUMENT" });

@@ -59,7 +59,7 @@ export type RegistrationOutcome = "not-made" | "undecided";
 /** A registration that failed. */
 export class WebhookRegistrationError extends WebhookError {
   override readonly name = "WebhookRegistrationError";
-  /** Whether an endpoint may exist. */
+  /** Says if an endpoint may exist. */
   readonly outcome: RegistrationOutcome;
 
   constructor(message: string, options: WebhookErrorOptions & Pick<WebhookRegistrationError, "outcome">) {
