@@ -66,13 +66,11 @@ export function* gaps({ unreadable, absence }: Stacks): Generator<Finding> {
       message: `${absence}, so it is unknown which endpoints no stack has`,
       remedy: "pulumi stack ls   # in the folder of a Pulumi program, logged in to its backend",
     });
-  for (const why of unreadable) {
-    const [, stack] = /^the stack (.*?) cannot be read/.exec(why) ?? [];
+  for (const { stack, why } of unreadable)
     yield found("STACK_UNREADABLE", {
       message: `${why}. Until it can, nothing is deleted or adopted`,
       remedy: stack ? `pulumi stack export --stack ${quoted(stack)}` : "pulumi stack ls --all",
     });
-  }
 }
 
 /**

@@ -56,7 +56,7 @@ export async function takeInventory(
   if (!list.complete) output.warn("the service listed only a part of its endpoints: there may be more");
   const unread = list.unrecognized.map(({ id }) => id);
   if (unread.length > 0) output.warn(`the service lists endpoints that cannot be read: ${unread.join(", ")}`);
-  for (const why of stacks.unreadable) output.warn(why);
+  for (const { why } of stacks.unreadable) output.warn(why);
   if (stacks.absence !== undefined && stacks.known.length === 0)
     output.note(`No stack of this project was read, because ${stacks.absence}.`);
   return inventoryOf(list, stacks, connection.timeoutMs);

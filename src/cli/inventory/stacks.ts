@@ -24,10 +24,16 @@ export interface KnownStack {
   readonly outputs: readonly string[];
 }
 
+export interface Unreadable {
+  /** The stack's name; undefined if it is the list of stacks that cannot be read. */
+  readonly stack?: string;
+  /** What cannot be read, and why: such as "the stack prod cannot be read: it is denied". */
+  readonly why: string;
+}
+
 export interface Stacks {
   readonly known: readonly KnownStack[];
-  /** What could not be read, and why: such as "the stack prod cannot be read: it is denied". */
-  readonly unreadable: readonly string[];
+  readonly unreadable: readonly Unreadable[];
   /** Why no stack of this folder's project can be read, as the part of a sentence after "because". */
   readonly absence: string | undefined;
   /** Why an endpoint that no known stack has may be another stack's; undefined if each stack of the backend was read. */
@@ -43,9 +49,10 @@ export async function readStacks(
   { all }: { readonly all: boolean },
 ): Promise<Stacks> {
   const known: KnownStack[] = [];
-  const unreadable: string[] = [];
-  const unread = (what: string) => (error: unknown) => {
-    unreadable.push(`${what} cannot be read: ${error instanceof CliError ? error.reason : error}`);
+  const unreadable: Unreadable[] = [];
+  const unread = (what: string, stack?: string) => (error: unknown) => {
+    const why = `${what} cannot be read: ${error instanceof CliError ? error.reason : error}`;
+    unreadable.push({ why, ...(stack && { stack }) });
     return undefined;
   };
   const list = ["stack", "ls", "--json", ...(all ? ["--all"] : [])];
@@ -59,14 +66,14 @@ export async function readStacks(
   const stacks = (listed?.value ?? []).map((each) => ({ ...each, isOwn: each.name.split("/").length < 3 }));
   const reading = inParallel(stacks, async ({ name, isOwn, current = false }) => {
     const isNamed = pulumi.stack === undefined ? current : shortName(name) === shortName(pulumi.stack);
-    const state = await readStack(pulumi.of(name)).catch(unread(`the stack ${name}`));
+    const state = await readStack(pulumi.of(name)).catch(unread(`the stack ${name}`, name));
     if (state !== undefined) known.push({ name, isOwn, isSelected: isOwn && isNamed, ...state });
   });
   const progress = () =>
     `Reading the states: ${known.length + unreadable.length} of ${stacks.length} stacks read…`;
   await output.during(progress, reading);
   const absence = listed?.absence ?? (listed && !stacks.some(({ isOwn }) => isOwn) ? NO_STACK : undefined);
-  const gap = [...unreadable, absence, all ? undefined : "no stack of this project"].find((each) => each);
+  const gap = unreadable[0]?.why ?? absence ?? (all ? undefined : "no stack of this project");
   return { known: known.sort((a, b) => (a.name < b.name ? -1 : 1)), unreadable, absence, gap };
 }
 
