@@ -2,6 +2,8 @@ import { type Emulator, startEmulator } from "../../src/emulator";
 import { type Backend, backend, interrupted, recorded, SECRET_URL } from "./backend";
 import { API_KEY, run, runBin } from "./running";
 
+/** When the endpoints are registered, and when the interrupted run was. */
+const at = Date.now();
 let service: Emulator;
 let count: number;
 beforeEach(async () => {
@@ -11,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => service.close());
 
 const add = (...urls: string[]) => {
-  for (const url of urls) service.add({ url, type: "production" });
+  for (const url of urls) service.add({ url, type: "production", createdAt: new Date(at).toISOString() });
 };
 const command = (args: readonly string[], given: Partial<Backend> = {}) =>
   run(["adopt", ...args], { pulumi: backend({ baseUrl: service.url, own: { prod: {} }, ...given }) });
@@ -80,7 +82,6 @@ test("a url cannot leave its string or turn the text around, and one that no pro
   );
 });
 
-const at = Date.now();
 test.each<[what: string, given: Partial<Backend>, why: RegExp]>([
   [
     "a resource has",

@@ -29,7 +29,7 @@ async function serve(options: EmulatorOptions = {}) {
 
 const args = ["check-service", "--url", "https://hooks.example.com/check"];
 const optionsOf = (): RunOptions => ({
-  pulumi: backend({ baseUrl: service.url, config: { "webhooks:timeoutSeconds": "2" } }),
+  pulumi: backend({ baseUrl: service.url }),
   commands,
 });
 
