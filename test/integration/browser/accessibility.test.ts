@@ -5,6 +5,9 @@ import { ambiguousNames, look, scrollsSideways, tabThrough, violations } from ".
 import { type HeadlessBrowser, startBrowser } from "./browser";
 import { shows, unfold } from "./support";
 
+/** So that the page stays as it is: nothing is retried or given up while it is looked at. */
+const HOUR_MS = 3_600_000;
+
 let browser: HeadlessBrowser;
 let emulator: Emulator;
 
@@ -13,7 +16,11 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.dispose());
 beforeEach(async () => {
-  emulator = await startEmulator({ retryDelaysMs: [60_000], accounts: { other: "other" } });
+  emulator = await startEmulator({
+    retryDelaysMs: [HOUR_MS],
+    deliveryTimeoutMs: HOUR_MS,
+    accounts: { other: "other" },
+  });
 });
 afterEach(async () => {
   await emulator.close();
@@ -23,17 +30,21 @@ afterEach(async () => {
 /** Opens a page that has everything: each state of a delivery, answers of every kind, faults, requests and a rotation. */
 async function fullPage(): Promise<{ page: Page; addresses: string[] }> {
   const json = { status: 503, headers: { "content-type": "application/json" }, body: '{"error":"busy"}' };
-  const { url } = await receiver(200, json, 401, 200, "reset", "hang");
+  const { url, received } = await receiver(200, json, 401, 200, "reset", "hang");
   const { id } = emulator.add({ url, type: "production", ip: "192.0.2.1" });
   emulator.add({ url: `${url}/${"a-long-path/".repeat(20)}`, type: "development" }, "other");
   const send = (more: object) => emulator.deliver({ type: "job.running", endpointId: id, ...more });
   await send({ data: { jobId: "job_1" } });
   void send({});
-  while (emulator.deliveries.length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+  const until = async (holds: () => boolean) => {
+    while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
+  };
+  await until(() => emulator.deliveries.length === 2);
   await send({ tamper: true });
   await send({ tamper: true });
   await send({ body: "not JSON", retryDelaysMs: [] });
   void send({});
+  await until(() => received.length === 6);
   await emulator.replay();
   emulator.fault({ operation: "get", kind: "delay", delayMs: 10, times: 3 });
   emulator.fault({ operation: "list", kind: "status", status: 500 });

@@ -5,6 +5,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import puppeteer, { type Page } from "puppeteer-core";
 
+/** How long the browser, or a page, may take for a step, in milliseconds. */
+export const PATIENCE_MS = 60_000;
+
 export interface HeadlessBrowser {
   /** Opens a tab. An error on a page that it shows is added to `problems`. */
   open(url: string, options?: { readonly script: boolean }): Promise<Page>;
@@ -16,7 +19,7 @@ export interface HeadlessBrowser {
 /** Starts a real headless browser, which comes from npm and runs without root, in a temporary folder. */
 export async function startBrowser(): Promise<HeadlessBrowser> {
   const folder = await mkdtemp(join(tmpdir(), "browser-"));
-  const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  const remove = () => rm(folder, { recursive: true, force: true, maxRetries: 30 });
   const env = { ...process.env, TMPDIR: folder, HOME: folder, FONTCONFIG_PATH: folder };
   try {
     const { stdout } = await promisify(execFile)(process.execPath, [join(__dirname, "extract.mjs")], { env });
@@ -25,12 +28,14 @@ export async function startBrowser(): Promise<HeadlessBrowser> {
     const userDataDir = join(folder, "profile");
     // Containers seldom allow the browser's sandbox. These tests open pages of this machine only.
     const args = ["--no-sandbox"];
-    const browser = await puppeteer.launch({ executablePath, userDataDir, env, args, headless: "shell" });
+    const options = { executablePath, userDataDir, env, args, timeout: PATIENCE_MS };
+    const browser = await puppeteer.launch({ ...options, headless: "shell" });
     const problems: string[] = [];
     return {
       problems,
       async open(url, { script } = { script: true }) {
         const page = await browser.newPage();
+        page.setDefaultTimeout(PATIENCE_MS);
         page.on("pageerror", (error) => problems.push(String(error)));
         page.on("dialog", (dialog) => problems.push(`dialog: ${dialog.message()}`));
         page.on("console", (message) => {

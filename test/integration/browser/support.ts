@@ -1,7 +1,5 @@
 import type { Page } from "puppeteer-core";
-
-/** How long the page may take to show something, in milliseconds. */
-const PATIENCE_MS = 15_000;
+import { PATIENCE_MS } from "./browser";
 
 /** Waits until an element shows text that matches, and returns all of its text. */
 export async function shows(page: Page, selector: string, pattern: RegExp): Promise<string> {
