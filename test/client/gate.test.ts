@@ -54,7 +54,7 @@ test.each([
   async (asked, least) => {
     const clock = new VirtualTime();
     const refuses = () => clock.now() < 200_000;
-    const service = simulateService({ clock, refuses, retryAfter: asked, random: () => 0.5 });
+    const service = simulateService({ clock, refuses, headers: { "retry-after": asked }, random: () => 0.5 });
     const client = service.client({ maxConcurrency: 2 });
     const all = Promise.all(
       Array.from({ length: 9 }, () =>
@@ -80,8 +80,9 @@ test.each([undefined, "0", "1", "3"])(
   "40 registrations succeed at a service that refuses two of three requests with Retry-After: %s",
   async (retryAfter) => {
     const clock = new VirtualTime();
-    const random = () => 0.5;
-    const service = simulateService({ clock, refuses: (index) => index % 3 !== 0, retryAfter, random });
+    const headers = { "retry-after": retryAfter };
+    const refuses = (index: number) => index % 3 !== 0;
+    const service = simulateService({ clock, refuses, headers, random: () => 0.5 });
     const client = service.client();
     const all = Promise.all(Array.from({ length: 40 }, () => client.register(endpoint)));
     await clock.pass(120_000);

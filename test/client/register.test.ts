@@ -1,11 +1,11 @@
 import { connect, createServer as createTcpServer } from "node:net";
 import { Agent } from "undici";
 import { type Registration, type Wait, WebhookRegistrationError } from "../../src/client";
+import { holdTime } from "../heldTime";
 import {
   answer,
   cleanUp,
   clientOf,
-  closedPort,
   cutShort,
   endpoint,
   hang,
@@ -18,6 +18,7 @@ import {
 } from "./support";
 
 afterEach(cleanUp);
+afterEach(() => void jest.useRealTimers());
 
 const registration: Registration = { url: endpoint.url, type: endpoint.type };
 
@@ -44,8 +45,10 @@ test.each<[string, Step, string, number | undefined]>([
   ["a 201 that breaks off", cutShort(201), "CONNECTION_LOST", 201],
   ["a 201 that is too long", answer(201, " ".repeat(5_000)), "RESPONSE_TOO_LARGE", 201],
 ])("a registration is undecided, and never repeated, after %s", async (_, step, code, statusCode) => {
+  holdTime();
   const server = await serve(step);
-  const client = server.client({ timeoutMs: 1_500, maxResponseBytes: 4_096 });
+  const client = server.client({ maxResponseBytes: 4_096 });
+  if (step === hang) void server.arrived(1).then(() => jest.advanceTimersByTime(10_000));
   const error = await failure(client.register(registration));
   expect(error).toMatchObject({ outcome: "undecided", code });
   expect(error.statusCode).toBe(statusCode);
@@ -79,7 +82,7 @@ test("a registration that 429 refuses is sent again, and is not-made with maxRet
 
 test("a registration is not-made, and repeated, while no connection can be opened", async () => {
   const waits: Wait[] = [];
-  const client = clientOf(`http://127.0.0.1:${await closedPort()}`, { onWait: (wait) => waits.push(wait) });
+  const client = clientOf("http://127.0.0.1:1", { onWait: (wait) => waits.push(wait) });
   const error = await failure(client.register(registration));
   expect(error).toMatchObject({ outcome: "not-made", code: "UNREACHABLE" });
   expect(error.message).toMatch(/: ECONNREFUSED \(attempt 4\)\. Nothing was sent\./);
@@ -91,11 +94,11 @@ test("a registration is not-made, and repeated, while no connection can be opene
 test("a registration is not-made if TLS fails, or never ends", async () => {
   const plain = await serve(answer(201, endpoint));
   const silent = await listen(createTcpServer());
-  for (const [port, code] of [
-    [plain.port, "UNREACHABLE"],
-    [silent, "TIMED_OUT"],
-  ]) {
-    const client = clientOf(`https://127.0.0.1:${port}`, { timeoutMs: 300 });
+  for (const [port, code, options] of [
+    [plain.port, "UNREACHABLE", {}],
+    [silent, "TIMED_OUT", { timeoutMs: 300 }],
+  ] as const) {
+    const client = clientOf(`https://127.0.0.1:${port}`, options);
     expect(await failure(client.register(registration))).toMatchObject({ outcome: "not-made", code });
   }
   expect(plain.received).toHaveLength(0);
@@ -134,6 +137,9 @@ test("a registration that timed out while connecting is not sent once the connec
   expect(error).toMatchObject({ outcome: "not-made", code: "TIMED_OUT" });
   open();
   // This uses the same connection, so it arrives after anything that the registration would have sent.
-  await client.list().catch(() => {});
+  await server
+    .client({ dispatcher })
+    .list()
+    .catch(() => {});
   expect(server.received.map(({ method }) => method)).toEqual(["GET"]);
 });

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, Socket } from "node:net";
 import { Agent } from "undici";
 import { WebhookEndpointNotFoundError } from "../../src/client";
+import { holdTime } from "../heldTime";
 import { VirtualTime } from "../provider/virtualTime";
 import { simulateService } from "./simulatedService";
 import {
@@ -18,6 +19,7 @@ import {
 } from "./support";
 
 afterEach(cleanUp);
+afterEach(() => void jest.useRealTimers());
 
 const { version }: { version: string } = require("../../package.json");
 
@@ -165,9 +167,10 @@ test("close waits for the operations under way, and later ones are not sent", as
 });
 
 test("close ends the client's connections, also one that does not open, so that none keeps a process alive", async () => {
+  // So undici does not give up by itself, and the TLS handshake never ends.
+  holdTime();
   const silent = createServer();
   const connection = once(silent, "connection");
-  // The TLS handshake never ends. undici itself gives up after ten seconds.
   const client = clientOf(`https://127.0.0.1:${await listen(silent)}`);
   const controller = new AbortController();
   const error = rejection(client.get("wh_1", { signal: controller.signal }));
@@ -178,7 +181,7 @@ test("close ends the client's connections, also one that does not open, so that 
   await client.close();
   socket?.resume();
   await ended;
-}, 8_000);
+});
 
 test("close leaves a dispatcher that was given as an option usable", async () => {
   const server = await serve(answer(200, endpoint));

@@ -1,5 +1,7 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { getEventListeners } from "node:events";
 import { type Wait, WebhookEndpointNotFoundError, WebhookError } from "../../src/client";
+import { holdTime } from "../heldTime";
 import { VirtualTime } from "../provider/virtualTime";
 import { simulateService } from "./simulatedService";
 import {
@@ -16,6 +18,7 @@ import {
 } from "./support";
 
 afterEach(cleanUp);
+afterEach(() => void jest.useRealTimers());
 
 const transient: [string, Step][] = [
   ["a reset connection", reset],
@@ -86,15 +89,21 @@ test.each<[string, Step, string]>([
   [
     "while a body keeps arriving",
     (response) => {
-      response.writeHead(200);
+      response.writeHead(200).write(" ");
       const timer = setInterval(() => response.write(" "), 20);
       response.on("close", () => clearInterval(timer));
     },
     "was answered with 200, but the answer cannot be used: it took too long",
   ],
 ])("an operation ends at its deadline %s, and says what it was waiting for", async (_, step, said) => {
+  holdTime();
+  // Time passes when the request has arrived that gets no answer, and with each part of a body.
+  const pass = () => void setImmediate(() => jest.advanceTimersByTime(100));
+  subscribe("undici:request:bodyChunkReceived", pass);
   const server = await serve(step);
+  if (step === hang) void server.arrived(1).then(() => jest.advanceTimersByTime(300));
   const error = await rejection(server.client({ timeoutMs: 300 }).list());
+  unsubscribe("undici:request:bodyChunkReceived", pass);
   expect(error).toMatchObject({ code: "TIMED_OUT" });
   expect(String(error)).toContain(said);
 });
@@ -111,7 +120,8 @@ test("the attempts of an operation take at most 10 s each and share its timeout"
 test("waiting for a turn, and pauses that the service asks for, do not count towards the timeout", async () => {
   const clock = new VirtualTime();
   const refuses = (index: number) => index === 0;
-  const service = simulateService({ clock, refuses, retryAfter: "7", latencyMs: 400, random: () => 0.5 });
+  const headers = { "retry-after": "7" };
+  const service = simulateService({ clock, refuses, headers, latencyMs: 400, random: () => 0.5 });
   const client = service.client({ timeoutMs: 1_000, maxConcurrency: 1 });
   const all = Promise.all(Array.from({ length: 14 }, () => client.get("wh_1")));
   await clock.pass(60_000);
@@ -164,15 +174,15 @@ test("a signal that many operations share keeps none of their listeners", async 
 });
 
 test("onWait is called once for all requests that share a pause, which is read on the service's own clock", async () => {
+  const clock = new VirtualTime();
   const headers = { date: "Thu, 01 Jan 2004 00:00:00 GMT", "retry-after": "Thu, 01 Jan 2004 00:00:01 GMT" };
+  const service = simulateService({ clock, refuses: (index) => index < 3, headers, random: () => 0 });
   const waits: Wait[] = [];
-  const refuseAllAtOnce: Step = (response, received) => {
-    void server.arrived(3).then(() => answer(503, "", headers)(response, received));
-  };
-  const server = await serve(refuseAllAtOnce, refuseAllAtOnce, refuseAllAtOnce, answer(200, [endpoint]));
-  const client = server.client({ onWait: (wait) => waits.push(wait) });
-  await Promise.all([client.list(), client.list(), client.list()]);
+  const client = service.client({ onWait: (wait) => waits.push(wait) });
+  const all = Promise.all(Array.from({ length: 3 }, () => client.get("wh_1")));
+  await clock.pass(60_000);
+  expect(await all).toHaveLength(3);
   expect(waits).toEqual([
-    { operation: "list", attempt: 1, delayMs: 1_000, code: "SERVER_ERROR", statusCode: 503 },
+    { operation: "get", attempt: 1, delayMs: 1_000, code: "RATE_LIMITED", statusCode: 429 },
   ]);
 });

@@ -7,7 +7,8 @@ export interface SimulatedServiceOptions {
   readonly clock: VirtualTime;
   /** Returns whether to answer a request, counted from 0, with 429. */
   readonly refuses: (index: number) => boolean;
-  readonly retryAfter?: string | undefined;
+  /** Of each refusal. */
+  readonly headers?: Readonly<Record<string, string | undefined>>;
   /** How long each answer takes, in milliseconds. Default: 30. */
   readonly latencyMs?: number;
   /** Returns a number from 0 up to but not including 1, for the client's jitter. */
@@ -16,7 +17,7 @@ export interface SimulatedServiceOptions {
 
 /** A service that answers on a clock moved by hand instead of over a network, so that minutes of waiting take no time. */
 export function simulateService(options: SimulatedServiceOptions) {
-  const { clock, refuses, retryAfter, latencyMs = 30, random } = options;
+  const { clock, refuses, headers = {}, latencyMs = 30, random } = options;
   const sentAt: number[] = [];
   const refusedAt: number[] = [];
   const controller: Dispatcher.DispatchController = {
@@ -26,9 +27,8 @@ export function simulateService(options: SimulatedServiceOptions) {
     ...{ abort() {}, pause() {}, resume() {} },
   };
   const answer = (handler: Dispatcher.DispatchHandler, refused: boolean) => {
-    const headers = refused && retryAfter !== undefined ? { "retry-after": retryAfter } : {};
     if (refused) refusedAt.push(clock.now());
-    handler.onResponseStart?.(controller, refused ? 429 : 200, headers, "");
+    handler.onResponseStart?.(controller, refused ? 429 : 200, refused ? headers : {}, "");
     if (!refused) handler.onResponseData?.(controller, Buffer.from(JSON.stringify(endpoint)));
     handler.onResponseEnd?.(controller, {});
   };

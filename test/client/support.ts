@@ -1,6 +1,6 @@
 import { EventEmitter, once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
-import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from "node:net";
+import type { AddressInfo, Server, Socket } from "node:net";
 import { WebhooksClient, type WebhooksClientOptions } from "../../src/client";
 
 export interface Received {
@@ -38,7 +38,7 @@ export const hang: Step = () => {};
 export function cutShort(statusCode: number): Step {
   return (response) => {
     response.writeHead(statusCode, { "content-length": "100" });
-    response.write('{"id":"', () => setTimeout(() => response.socket?.destroy(), 20));
+    response.write('{"id":"', () => response.socket?.destroy());
   };
 }
 
@@ -86,15 +86,6 @@ export async function listen(server: Server): Promise<number> {
     await new Promise((resolve) => server.close(resolve));
   });
   return (server.address() as AddressInfo).port;
-}
-
-/** Returns a port of this machine on which nothing listens. */
-export async function closedPort(): Promise<number> {
-  const server = createTcpServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 /** Returns a client whose backoffs take no time. */

@@ -78,10 +78,10 @@ export function answering(
 
 const servers: Server[] = [];
 
-/** Listens on a port of 127.0.0.1, a free one by default. */
-export async function serve(listener: RequestListener, port = 0): Promise<string> {
+/** Listens on a free port of 127.0.0.1. */
+export async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   servers.push(server);
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks?token=t0ken`;
 }
