@@ -26,7 +26,8 @@ function watch() {
   if (watching) return;
   watching = true;
   process.on("exit", () => {
-    for (const undo of pending) undo();
+    // The last one first: a command is killed before what it works in is removed.
+    for (const undo of [...pending].reverse()) undo();
   });
   for (const [signal, number] of Object.entries({ SIGHUP: 1, SIGINT: 2, SIGTERM: 15 })) {
     process.on(signal, () => process.exit(128 + number));

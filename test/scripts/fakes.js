@@ -18,7 +18,7 @@ function put(file, text, mode) {
 function act(how, work, complaint) {
   if (how === "hang") {
     // Hangs in a child process that shares its output: both have to be killed.
-    const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "inherit" });
+    const child = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)", root], { stdio: "inherit" });
     put(path.join(root, "hanging.part"), String(child.pid));
     fs.renameSync(path.join(root, "hanging.part"), path.join(root, "hanging"));
   } else if (how === "fail") {

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -63,7 +63,9 @@ export class Project {
     const ended = new Promise<Run>((settle) =>
       child.on("exit", (status) => {
         this.#running.delete(pid);
-        settle({ status, output });
+        // What it printed last may still be on its way. A command that outlives a kill of set-up holds the output open.
+        if (status === null) settle({ status, output });
+        else child.on("close", () => settle({ status, output }));
       }),
     );
     return { ended, kill: (signal: NodeJS.Signals) => child.kill(signal) };
@@ -79,6 +81,11 @@ export class Project {
     const taken = fs.existsSync(calls) ? fs.readFileSync(calls, "utf8").trimEnd().split("\n") : [];
     fs.rmSync(calls, { force: true });
     return taken;
+  }
+
+  /** Returns whether a command of set-up still runs, such as one that hangs. */
+  isBusy(): boolean {
+    return spawnSync("ps", ["-A", "-o", "args="], { encoding: "utf8" }).stdout.includes(this.root);
   }
 
   /** Waits until a command hangs, and returns its process number. */
@@ -98,9 +105,9 @@ export class Project {
   }
 }
 
-/** Waits until a condition holds. Throws if it doesn't within 20 seconds. */
+/** Waits until a condition holds. Throws if it doesn't within 100 seconds. */
 export async function until(holds: () => boolean): Promise<void> {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 100_000;
   while (!holds()) {
     if (Date.now() > deadline) throw new Error(`this never came true: ${holds}`);
     await new Promise((wake) => setTimeout(wake, 20));

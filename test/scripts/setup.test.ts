@@ -114,10 +114,9 @@ describe("the CLI", () => {
   });
 
   test("set-up takes the official Pulumi CLI if its download succeeds in time, and kills the download otherwise", async () => {
-    const slow = project.start({ env: { FAKE_LAUNCHER: "hang", SETUP_DOWNLOAD_SECONDS: "1" } });
-    const child = await project.hanging();
-    expect((await slow.ended).status).toBe(0);
-    await until(() => !isAlive(child));
+    const slow = await project.setUp({ env: { FAKE_LAUNCHER: "hang", SETUP_DOWNLOAD_SECONDS: "1" } });
+    expect(slow.status).toBe(0);
+    await until(() => !project.isBusy());
     expect(fs.readFileSync(join(project.bin, "pulumi"), "utf8")).toBe("built");
     fs.rmSync(project.versions, { recursive: true });
     await project.setUp({ env: { FAKE_LAUNCHER: "work" } });
