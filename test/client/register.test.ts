@@ -18,7 +18,6 @@ import {
 } from "./support";
 
 afterEach(cleanUp);
-afterEach(() => void jest.useRealTimers());
 
 const registration: Registration = { url: endpoint.url, type: endpoint.type };
 

@@ -19,7 +19,6 @@ import {
 } from "./support";
 
 afterEach(cleanUp);
-afterEach(() => void jest.useRealTimers());
 
 const { version }: { version: string } = require("../../package.json");
 

@@ -18,7 +18,6 @@ import {
 } from "./support";
 
 afterEach(cleanUp);
-afterEach(() => void jest.useRealTimers());
 
 const transient: [string, Step][] = [
   ["a reset connection", reset],
@@ -98,7 +97,7 @@ test.each<[string, Step, string]>([
 ])("an operation ends at its deadline %s, and says what it was waiting for", async (_, step, said) => {
   holdTime();
   // Time passes when the request has arrived that gets no answer, and with each part of a body.
-  const pass = () => void setImmediate(() => jest.advanceTimersByTime(100));
+  const pass = () => queueMicrotask(() => jest.advanceTimersByTime(100));
   subscribe("undici:request:bodyChunkReceived", pass);
   const server = await serve(step);
   if (step === hang) void server.arrived(1).then(() => jest.advanceTimersByTime(300));

@@ -1,7 +1,8 @@
 import { startEmulator } from "../../src/emulator";
+import { holdTime } from "../heldTime";
 import { receiver } from "./receiver";
 import { A, B, SUCCEEDED, verified } from "./signing";
-import { HOOK, started, withReceiver } from "./support";
+import { HOOK, started, until, withReceiver } from "./support";
 
 describe("a job", () => {
   test.each(["succeeded", "failed"] as const)(
@@ -18,8 +19,12 @@ describe("a job", () => {
   );
 
   test("a job's end is delivered while its failed start is retried", async () => {
+    holdTime();
     const { emulator, received } = await withReceiver([500], { retryDelaysMs: [500] });
-    expect((await emulator.runJob({ jobId: "job_7" })).jobId).toBe("job_7");
+    const job = emulator.runJob({ jobId: "job_7" });
+    await until(() => emulator.deliveries.length === 2);
+    jest.advanceTimersByTime(500);
+    expect((await job).jobId).toBe("job_7");
     const types = received.map(({ body }) => JSON.parse(body).type);
     expect(types).toEqual(["job.running", "job.succeeded", "job.running"]);
   });

@@ -1,5 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 
 export interface Received {
   readonly headers: IncomingHttpHeaders;
@@ -20,8 +21,6 @@ export type Reaction =
 export interface LocalReceiver {
   readonly url: string;
   readonly received: readonly Received[];
-  /** Stops listening, so that connections are refused. */
-  close(): Promise<void>;
 }
 
 const servers: Server[] = [];
@@ -30,10 +29,11 @@ const servers: Server[] = [];
 export async function receiver(...reactions: Reaction[]): Promise<LocalReceiver> {
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = await text(request).catch(() => undefined);
+    // The sender has given up.
+    if (body === undefined) return;
     const next = reactions[received.length] ?? 204;
-    received.push({ headers: request.headers, body: Buffer.concat(chunks).toString("utf8") });
+    received.push({ headers: request.headers, body });
     const reaction = typeof next === "function" ? next() : next;
     if (reaction === "reset") return request.socket.resetAndDestroy();
     if (reaction === "end") return request.socket.destroy();
@@ -49,7 +49,6 @@ export async function receiver(...reactions: Reaction[]): Promise<LocalReceiver>
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
     received,
-    close: () => closed(server),
   };
 }
 

@@ -56,7 +56,9 @@ describe("an emulator", () => {
       })();
     `;
     const args = ["-r", "ts-node/register/transpile-only", "-e", program];
-    const options = { cwd: pathTo(__dirname, "../.."), env: { ...process.env, NODE_OPTIONS: "" } };
+    // Jest asks its workers for colors when it runs in a terminal.
+    const env = { ...process.env, NODE_OPTIONS: "", FORCE_COLOR: undefined };
+    const options = { cwd: pathTo(__dirname, "../.."), env };
     const { stdout, stderr } = await promisify(execFile)(process.execPath, args, options);
     expect([stdout, stderr]).toEqual(["[ 'lost', 'lost' ] failed\n", ""]);
   });

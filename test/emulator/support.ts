@@ -87,5 +87,5 @@ async function laterRequest(emulator: Emulator): Promise<void> {
 
 /** Waits until a condition holds. The timeout of the test is the limit. */
 export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (!holds()) await new Promise(setImmediate);
 }
