@@ -3,8 +3,8 @@ import type { Endpoint, EndpointType } from "../client/endpoint";
 import { CodedError } from "../shared/codedError";
 import { failOnce, withoutStack } from "../shared/failOnce";
 import { unknownOptions } from "../shared/knownOptions";
+import { mayBeSecret } from "./declaredUrls";
 import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "./lookup";
-import { mayDeclareSecretUrl } from "./webhookEndpoint";
 import type { WebhooksProvider } from "./webhooksProvider";
 import { stackSettings } from "./webhooksProvider";
 
@@ -64,8 +64,8 @@ function requireKnown(
 }
 
 /**
- * Asks the service once all arguments are known. The answer is secret if an argument is, or if it may hold a url that the program keeps
- * as a secret.
+ * Asks the service once all arguments are known. The answer is secret if an argument is, or if it holds a url that is, or may be,
+ * one that the program declared as a secret.
  */
 function ask<Args extends object, Answer extends Endpoint | Endpoint[]>(
   name: FunctionName,
@@ -83,7 +83,8 @@ function ask<Args extends object, Answer extends Endpoint | Endpoint[]>(
     };
     try {
       const found = await question(known as pulumi.Unwrap<Args>, options);
-      return mayDeclareSecretUrl() ? pulumi.secret(found) : found;
+      const urls = [found].flat().map(({ url }) => url);
+      return (await mayBeSecret(urls)) ? pulumi.secret(found) : found;
     } catch (error) {
       if (!(error instanceof CodedError)) throw error;
       throw withoutStack(new pulumi.RunError(error.message));

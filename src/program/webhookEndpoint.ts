@@ -3,6 +3,7 @@ import type { EndpointType } from "../client/endpoint";
 import { NAME_INPUT, ORGANIZATION_INPUT, SECRET_INPUT } from "../provider/arguments";
 import { AFTER_INPUT, PROVIDER_CODE, TYPE_TOKEN } from "../shared/permanent";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
+import { declareUrl } from "./declaredUrls";
 import { warnOfPlainKey } from "./webhooksProvider";
 
 export type { EndpointType };
@@ -25,18 +26,6 @@ export interface WebhookEndpointArgs {
    * default) registers nothing and names it, `"register"` registers another one on purpose.
    */
   ifExists?: pulumi.Input<"fail" | "register">;
-}
-
-/** True once the program has declared a url that is not a plain string. */
-let mayHaveSecretUrl = false;
-
-/**
- * Returns whether the program may keep a url as a secret. It doesn't ask the outputs themselves: in an `up`, some can tell only after
- * other resources are created. A query's answer would then be secret in the preview or in the `up` alone, and update plans would fail
- * (engine rule 56).
- */
-export function mayDeclareSecretUrl(): boolean {
-  return mayHaveSecretUrl;
 }
 
 /** The SDK makes a property for each, also for those that the service fills in. */
@@ -102,7 +91,7 @@ export class WebhookEndpoint extends pulumi.CustomResource {
     }
     const hidden = args === undefined ? {} : hiddenInputs(name, args);
     super(TYPE_TOKEN, name, { ...OUTPUTS, ...args, ...hidden, __provider: PROVIDER_CODE }, opts);
-    if (args?.url !== undefined && typeof args.url !== "string") mayHaveSecretUrl = true;
+    declareUrl(args?.url);
     warnOfPlainKey();
     if (opts?.deletedWith !== undefined) {
       void pulumi.log.warn(

@@ -16,8 +16,6 @@ export interface Evidence {
   readonly sentAt: number | undefined;
   /** The ids that were listed before it was sent, as far as somebody noted them. */
   readonly before: readonly string[];
-  /** Set if its resource has got another endpoint since, or this one. Nothing waits for it: it is only a reason to doubt. */
-  readonly isRecorded?: boolean;
 }
 
 export interface Question {
@@ -60,14 +58,13 @@ export function decide(question: Question): Decision {
   if (endpoint && by) return { kind: "take", endpoint, by };
 
   const unreadable = list.unrecognized.filter((row) => !isHeld({ id: row.id }));
-  const open = evidence.filter(({ isRecorded }) => !isRecorded);
-  if (open.length > 0) {
-    const known = new Set(open.flatMap(({ before }) => before));
+  if (evidence.length > 0) {
+    const known = new Set(evidence.flatMap(({ before }) => before));
     const mayBeIt = unreadable.some(
       ({ id, url }) => !known.has(id) && (url === null || sameUrl(url, wanted.url)),
     );
     if (!list.complete || mayBeIt) return { kind: "unknowable" };
-    const milliseconds = timeLeft({ ...question, evidence: open });
+    const milliseconds = timeLeft(question);
     if (milliseconds > 0) return { kind: "wait", milliseconds };
   }
 

@@ -86,12 +86,7 @@ export class StackState {
   evidence(asker: Asker): Evidence[] {
     const pending = this.endpoints.filter((each) => isPendingId(each.id ?? "") && isOf(each, asker));
     const interrupted = this.interrupted.filter((each) => isOf(each, asker));
-    // One with another ip also counts once its resource is recorded: `ifExists: "register"` leaves what it made first.
-    const recorded = this.#creations
-      .filter((each) => isOf(each, asker) && this.#isRecordedSince(each))
-      .map((each) => ({ ...interruptedEvidence(each), isRecorded: true }))
-      .filter(({ ip }) => ip !== undefined && ip !== (asker.wanted.ip ?? null));
-    return [...pending.map(pendingEvidence), ...interrupted.map(interruptedEvidence), ...recorded];
+    return [...pending.map(pendingEvidence), ...interrupted.map(interruptedEvidence)];
   }
 
   /**
@@ -99,14 +94,11 @@ export class StackState {
    * was recorded after they began. Two kills leave two operations of one URN.
    */
   get interrupted(): readonly Resource[] {
-    return this.#creations.filter((operation) => !this.#isRecordedSince(operation));
-  }
-
-  get #creations(): readonly Resource[] {
     return (this.#deployment.pending_operations ?? [])
       .filter(({ type, resource }) => type === "creating" && isEndpointToken(resource.type))
       .map(({ resource }) => resource)
-      .filter(({ inputs }) => inputs?.adoptId === undefined);
+      .filter(({ inputs }) => inputs?.adoptId === undefined)
+      .filter((operation) => !this.#isRecordedSince(operation));
   }
 
   #isRecordedSince(operation: Resource): boolean {

@@ -21,7 +21,6 @@ const twice = [sent(95, { id: "urn" }), sent(8, { id: "urn" })];
 const b = { url: "https://hooks.example.com/b" };
 const spelled = { url: "HTTPS://HOOKS.example.com:443/a" };
 const otherIp = sent(2, { ip: "192.0.2.1" });
-const recorded = { ...otherIp, isRecorded: true };
 const encryptedIp = sent(2, { ip: undefined as never });
 
 type More = Partial<Omit<Question, "list">> & { readonly list?: Partial<EndpointList> };
@@ -52,7 +51,6 @@ test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
   ["a time without a zone", "doubt a", [made("a", 0, { createdAt: "2026-01-01T12:00:00" })], [sent(1)]],
   ["no time", "doubt a", [made("a", null)], [sent(1)]],
   ["a registration with another ip", "doubt a", [made("a", 1)], [otherIp]],
-  ["one with another ip that is recorded", "doubt a", [made("a", 1)], [sent(2), recorded]],
   ["a registration whose ip is encrypted", "doubt a", [made("a", 1)], [encryptedIp]],
   // Evidence, and fits.
   ["a fit", "take a", [made("a", 5)], [sent(8)]],
@@ -94,7 +92,6 @@ test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
   ["another type", "register", [made("a", 5, { type: "development" })]],
   ["what a resource has", "register", [made("a", 5)], [], has("a")],
   ["no fit, and the window over", "register", [], [sent(21)]],
-  ["no fit, and one that is recorded", "register, partial", [], [recorded], partial],
 ])("with %s, the rule says %s", (_, expected, endpoints, evidence = [], { list, ...more } = {}) => {
   const whole = { endpoints, unrecognized: [], complete: true, serverTime: NOW, ...list };
   const question = { wanted, evidence, list: whole, isHeld: () => false, patienceMs: 20_000, ...more };

@@ -277,19 +277,6 @@ describe("what a killed run registered", () => {
     await heals([...before, declared("lost", "lost", { adoptId: made?.id ?? "" })], others);
   });
 
-  test("what was made with another ip is never taken over, though its own resource has registered another one", async () => {
-    const a = (more?: object) => declared("a", "same", { ip: "192.0.2.1", ...more });
-    const b = (more?: object) => declared("b", "same", { ip: "192.0.2.2", ...more });
-    const beside = { ifExists: "register" };
-    await killedUp([a()]);
-    await killedUp([b(beside)]);
-    world.service.remove(world.service.endpoints.at(-1)?.id ?? "");
-    expect(await world.up([a(beside)])).toEqual([]);
-    await stops(world.up([a(), b()]), /^b: .*another ip.*REGISTRATION_IN_DOUBT/s);
-    const [left] = world.strangers();
-    await heals([a(), b(beside)], left && [left]);
-  });
-
   test("without a readable state, what got no answer is settled, and what was killed is named, with a warning that says what this run does not see", async () => {
     const late = [...before, declared("late")];
     await pendingUp(late);
