@@ -44,11 +44,7 @@ export class HttpService extends FakeService {
 
   /** The stack's configuration for this service. */
   get config(): Record<string, string> {
-    return {
-      "webhooks:baseUrl": this.url,
-      "webhooks:apiKey": API_KEY,
-      "webhooks:timeoutSeconds": "5",
-    };
+    return { "webhooks:baseUrl": this.url, "webhooks:apiKey": API_KEY };
   }
 
   find(path: string): Registered | undefined {

@@ -10,6 +10,8 @@ jest.setTimeout(600_000);
 
 const COUNT = 24;
 const SLOW_MS = 300;
+/** Twice as long, at least 20 s, an `up` waits for what a killed run may have sent. */
+const LIMIT = { "webhooks:timeoutSeconds": "10" };
 
 const urlOf = (at: number) => `https://hooks.example.com/${at}`;
 const endpoints = (count: number, args: object = {}): Declared =>
@@ -25,7 +27,7 @@ interface World {
 /** Makes a stack at a service of its own for a test. The tests run at once, because most of the time they wait. */
 async function inWorld(act: (world: World) => Promise<void>, config: object = {}): Promise<void> {
   const service = await HttpService.start();
-  const project = new Project({ config: { ...service.config, ...config } });
+  const project = new Project({ config: { ...service.config, ...LIMIT, ...config } });
   // A kill can leave a file of attributes empty, and then no command can read the state (engine rule 26).
   project.env.PULUMI_BACKEND_URL += "?metadata=skip";
   try {

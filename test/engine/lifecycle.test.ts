@@ -48,7 +48,7 @@ const group = new pulumi.ComponentResource("test:index:Group", "group");
 const declare = (all, opts) => Object.entries(all).forEach(([name, args]) => new WebhookEndpoint(name, args, opts));
 declare(${JSON.stringify(grouped)}, { parent: group });
 declare(${JSON.stringify(staged)}, { provider: staging });
-const proven = new ReceiverValidation("proven", { url: "${receiver}", secrets: ["${secret}"], timeoutSeconds: 1 });
+const proven = new ReceiverValidation("proven", { url: "${receiver}", secrets: ["${secret}"], timeoutSeconds: 90 });
 declare(${JSON.stringify(validated)}, { dependsOn: proven });
 const secret = new WebhookEndpoint("secret", { url: pulumi.secret(${url}), type: "production" });
 const dependent = new WebhookEndpoint("dependent", { url: pulumi.interpolate\`https://hooks.example.com/by/\${secret.id}\`, type: "production" });

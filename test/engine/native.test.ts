@@ -17,7 +17,7 @@ let receiver: string;
 let answer = ours(otherSecret);
 beforeAll(async () => {
   service = await HttpService.start({}, { staging: "key-of-staging" });
-  project = new NativeProject({ config: service.config });
+  project = new NativeProject({ config: { ...service.config, "webhooks:timeoutSeconds": "6" } });
   theirs = service.add({ ...at("theirs"), type: "development" });
   receiver = await serve((request, response) => answer(request, response));
 });
@@ -41,18 +41,18 @@ function declare(endpoints: Readonly<Record<string, object>>, release: string): 
   project.yaml(`resources:
   staging:
     type: pulumi:providers:webhooks
-    properties: { apiKey: { "fn::secret": key-of-staging }, timeoutSeconds: ${release === "a" ? 7 : 8} }
+    properties: { apiKey: { "fn::secret": key-of-staging }, timeoutSeconds: ${release === "a" ? 70 : 80} }
   staged:
     type: webhooks:WebhookEndpoint
     properties: { url: "https://hooks.example.com/staged", type: production }
-    options: { provider: "\${staging}" }
+    options: { provider: "\${staging}", dependsOn: ["\${proven}"] }
   confidential:
     type: webhooks:WebhookEndpoint
     properties: { url: { "fn::secret": "https://hooks.example.com/?token=c0nfidential" }, type: production }
   read: { type: "webhooks:WebhookEndpoint", get: { id: ${theirs.id} } }
   proven:
     type: webhooks:ReceiverValidation
-    properties: { url: "${receiver}", secrets: [${secret}], timeoutSeconds: 1, triggers: [${release}] }
+    properties: { url: "${receiver}", secrets: [${secret}], timeoutSeconds: 7, triggers: [${release}] }
   validated:
     type: webhooks:WebhookEndpoint
     properties: { url: "https://hooks.example.com/validated", type: production }
@@ -66,7 +66,7 @@ outputs: { one: "\${one.url}", some: "\${some.endpoints[0].id}", read: "\${read.
 
 test("a lost answer stays pending, and an endpoint whose receiver fails its validation is not registered", async () => {
   declare({ jobs, edited: at("edited") }, "a");
-  service.fault({ operation: "register", kind: "late-commit", delayMs: 8_000 });
+  service.fault({ operation: "register", kind: "late-commit", delayMs: 13_000 });
   const output = await project.failUp("--continue-on-error");
   expect(output).toMatch(/… was sent.*REGISTRATION_PENDING/);
   expect(output).toMatch(/GENUINE_REFUSED/);
@@ -76,6 +76,7 @@ test("a lost answer stays pending, and an endpoint whose receiver fails its vali
 
 test("the next up settles both, explicit providers are accounts, and functions read", async () => {
   answer = ours(secret);
+  await project.succeed("config", "set", "webhooks:timeoutSeconds", "60");
   await project.up();
   const staged = { staged: at("staged"), validated: at("validated"), confidential: { type: "production" } };
   service.expectExactly(project, { jobs, edited: at("edited"), ...staged }, [theirs]);
@@ -102,7 +103,7 @@ test("what `adopt --native` writes is imported, and an up puts right what drifte
   const output = await project.up("--refresh", "--diff");
   expect(output).toMatch(/ +~ type *: "production" => "development"/);
   // A change of an explicit provider updates it: to replace it would replace each of its endpoints.
-  expect(output).toMatch(/ +~ timeoutSeconds *: 7 => 8/);
+  expect(output).toMatch(/ +~ timeoutSeconds *: 70 => 80/);
   expect(output).not.toMatch(/account|baseUrl/);
   expect([...service.changes].sort()).toEqual(["delete", "delete", "register", "register"]);
   const after = project.ids();

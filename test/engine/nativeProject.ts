@@ -35,7 +35,7 @@ export class NativeProject extends Project {
   async installPythonSdk(): Promise<void> {
     const sdk = await this.generateSdk("python");
     this.env.PYTHONPATH = join(this.folder, "packages");
-    const offline = "--quiet --no-deps --no-build-isolation --no-index";
+    const offline = "--isolated --quiet --no-deps --no-build-isolation --no-index";
     await this.shell(`python3 -m pip install ${offline} --target '${this.env.PYTHONPATH}' '${sdk}'`);
   }
 
