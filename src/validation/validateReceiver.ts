@@ -69,13 +69,23 @@ export async function validateReceiver(options: ValidateReceiverOptions): Promis
       `Cannot validate a receiver: timeoutMs must be a number of milliseconds above 0, at most ${LONGEST_TIMEOUT_MS}.`,
     );
   const deadline = performance.now() + timeoutMs;
+  let last: ValidationResult | undefined;
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
-    const leftMs = Math.min(deadline - performance.now(), LONGEST_ATTEMPT_MS);
+    const leftMs = Math.min(Math.max(deadline - performance.now(), 0), LONGEST_ATTEMPT_MS);
+    // A wait may last longer than it should.
+    if (last !== undefined && leftMs === 0) return last;
     const result = await probeReceiver({ ...options, timeoutMs: leftMs });
     if (result.validated || !canPass(result.code)) return result;
-    if (performance.now() + waitMs >= deadline) return result;
+    // An attempt that the deadline may have cut short says less than the one before it.
+    const isCut = leftMs < LONGEST_ATTEMPT_MS && isUnanswered(result);
+    if (last === undefined || !isCut) last = result;
+    if (performance.now() + waitMs >= deadline) return last;
     await sleep(waitMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
   }
+}
+
+function isUnanswered({ genuine, broken }: ValidationResult): boolean {
+  return genuine.status === null || broken.status === null;
 }
 
 /**

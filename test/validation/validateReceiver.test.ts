@@ -172,6 +172,23 @@ test("validateReceiver tries again what can pass until its deadline", async () =
 });
 
 test.each([
+  ["comes in a wait", 70_000],
+  ["cuts the last attempt short", 59_990],
+])("validateReceiver tells what the receiver answered when its deadline %s", async (_when, wokenAt) => {
+  const timers = jest.requireActual<typeof import("node:timers/promises")>("node:timers/promises");
+  let now = 0;
+  jest.spyOn(performance, "now").mockImplementation(() => now);
+  jest.spyOn(timers, "setTimeout").mockImplementation(async () => {
+    now = wokenAt;
+  });
+  const refusing = ours(otherSecret);
+  const url = await serve((request, response) => {
+    if (now === 0) refusing(request, response);
+  });
+  expect(await validateReceiver({ url, secrets: secret })).toMatchObject({ code: "GENUINE_REFUSED" });
+});
+
+test.each([
   ["accepts a broken delivery", always(200), "BROKEN_ACCEPTED"],
   ["redirects", always(308, { location: "/" }), "RECEIVER_REDIRECTED"],
 ])("validateReceiver ends at once when the receiver %s", async (_what, answer, code) => {
