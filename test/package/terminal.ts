@@ -1,10 +1,14 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync, mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import type { Project } from "../engine/project";
 import { root } from "./pages";
+
+/** Bash reads ~/.bashrc, whatever a developer has there, if its input is a socket, as it is from Node. */
+const SHELL = ["--norc", "-c"];
 
 export interface TerminalOptions {
   readonly cwd: string;
@@ -23,7 +27,7 @@ export class Terminal {
   /** Runs a command, with what a person would type in answer to it. */
   run(command: string, answer = ""): Promise<{ readonly hasFailed: boolean; readonly output: string }> {
     return new Promise((resolve) => {
-      const child = execFile("bash", ["-c", command], this.options, (error, out, err) =>
+      const child = execFile("bash", [...SHELL, command], this.options, (error, out, err) =>
         resolve({ hasFailed: error !== null, output: `${out}${err}` }),
       );
       child.stdin?.on("error", () => undefined);
@@ -33,7 +37,7 @@ export class Terminal {
 
   /** Starts a command that keeps running. */
   start(command: string): void {
-    const child = spawn("bash", ["-c", command], { ...this.options, detached: true, stdio: "pipe" });
+    const child = spawn("bash", [...SHELL, command], { ...this.options, detached: true, stdio: "pipe" });
     for (const stream of [child.stdout, child.stderr])
       stream.on("data", (chunk) => {
         this.printed += chunk;
@@ -78,11 +82,18 @@ export function fakeNpm(project: Project): { readonly bin: string; readonly call
   return { bin, calls };
 }
 
-/** Returns a port that nothing listens on. Other tests may listen on the ports of a page at the same time. */
+/**
+ * Returns a port that nothing listens on. Other tests may listen on the ports of a page at the same time. Nothing takes it until it is
+ * used: it is below those that a system gives out.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
+  const port = randomInt(10_000, 30_000);
+  const server = createServer().listen(port, "127.0.0.1");
+  try {
+    await once(server, "listening");
+  } catch {
+    return freePort();
+  }
   await once(server.close(), "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
+  return port;
 }
