@@ -46,16 +46,20 @@ describe("memoryDedupe", () => {
   });
 
   test("a full store takes about as long for a delivery as one that fills up", () => {
-    const store = memoryDedupe({ maxEntries: 70_000 });
+    const store = memoryDedupe({ maxEntries: 200_000 });
     let keys = 0;
     const cpuOf = (deliveries: number) => {
       const before = process.cpuUsage();
       for (const last = keys + deliveries; keys < last; keys++)
         void store.complete(String(keys), tokenOf(store.claim(String(keys), 10)), 1_000);
-      return process.cpuUsage(before).user;
+      const { user, system } = process.cpuUsage(before);
+      return user + system;
     };
-    const filling = cpuOf(70_000);
-    expect(cpuOf(70_000)).toBeLessThan(5 * filling);
+    // The median: whatever else the machine does slows some of them down.
+    const usualCpu = () =>
+      Array.from({ length: 100 }, () => cpuOf(2_000)).sort((a, b) => a - b)[50] ?? Number.NaN;
+    const filling = usualCpu();
+    expect(usualCpu()).toBeLessThan(8 * filling);
   });
 
   test.each([0, -1, 1.5, "10"])("maxEntries %p throws a RangeError", (maxEntries) => {

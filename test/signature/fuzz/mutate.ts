@@ -21,8 +21,8 @@ type Random = ReturnType<typeof randomFrom>;
 const ID_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-:";
 const NAMES = ["webhook-id", "webhook-timestamp", "webhook-signature"] as const;
 
-/** Makes a message signed with the secret. One in sixteen has an id or a timestamp that is not canonical. */
-export function genuine(random: Random, secret: string, now: number): Message {
+/** Makes a message signed with the secret. By its turn, one in 32 has an id that is not canonical, and another one such a timestamp. */
+export function genuine(random: Random, secret: string, now: number, turn: number): Message {
   const size = random(8) === 0 ? 7_900 + random(600) : random(300);
   const isText = random(4) > 0;
   const byte = () => (isText || random(16) > 0 ? 0x20 + random(95) : random(256));
@@ -30,8 +30,8 @@ export function genuine(random: Random, secret: string, now: number): Message {
   const character = () => ID_CHARACTERS[random(ID_CHARACTERS.length)] ?? "";
   const plainId = Array.from({ length: 1 + random(30) }, character).join("");
   const seconds = String(now - random(200) + 100);
-  const id = random(32) === 0 ? pick(random, [`${plainId}.1`, `${plainId} 2`, `é${plainId}`]) : plainId;
-  const isOddTime = random(32) === 0;
+  const id = turn % 32 === 0 ? pick(random, [`${plainId}.1`, `${plainId} 2`, `é${plainId}`]) : plainId;
+  const isOddTime = turn % 32 === 1;
   const timestamp = isOddTime ? pick(random, [`0${seconds}`, `${seconds}.0`, `+${seconds}`]) : seconds;
   // The reference signs the number that it reads.
   const signature = signatureOver(secret, Buffer.concat([Buffer.from(`${id}.${seconds}.`), body]));
