@@ -1,5 +1,6 @@
 /** @type {import("jest").Config} */
 module.exports = {
+  setupFiles: ["<rootDir>/test/environment.ts"],
   testMatch: ["<rootDir>/test/**/*.test.ts"],
   transform: { "^.+\\.ts$": ["@swc/jest", { jsc: { target: "es2022", parser: { syntax: "typescript" } } }] },
   testPathIgnorePatterns: ["/node_modules/", "/fixtures/"],

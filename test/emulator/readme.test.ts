@@ -19,7 +19,7 @@ test("the emulator program of the guide compiles and runs", async () => {
   expect(typeErrors({ files: { "app.ts": code }, packages })).toEqual([]);
 
   const folder = makeFolder({ files: { "app.mjs": code }, packages: {} });
-  const env = { ...process.env, FORCE_COLOR: undefined };
+  const { env } = process;
   const { stdout } = await promisify(execFile)(process.execPath, [join(folder, "app.mjs")], { env });
   expect(stdout).toBe("false 2\ntrue 0\n");
 });

@@ -56,9 +56,7 @@ describe("an emulator", () => {
       })();
     `;
     const args = ["-r", "ts-node/register/transpile-only", "-e", program];
-    // Jest asks its workers for colors when it runs in a terminal.
-    const env = { ...process.env, NODE_OPTIONS: "", FORCE_COLOR: undefined };
-    const options = { cwd: pathTo(__dirname, "../.."), env };
+    const options = { cwd: pathTo(__dirname, "../.."), env: { ...process.env, NODE_OPTIONS: "" } };
     const { stdout, stderr } = await promisify(execFile)(process.execPath, args, options);
     expect([stdout, stderr]).toEqual(["[ 'lost', 'lost' ] failed\n", ""]);
   });

@@ -77,8 +77,7 @@ export async function startApp(project: Project, env: Readonly<Record<string, st
   const folder = makeFolder({ ...project, files: Object.fromEntries(compiled) });
   const child = fork(join(__dirname, "host.mjs"), [join(folder, "app.js")], {
     cwd: folder,
-    // Jest asks its workers for colors when it runs in a terminal.
-    env: { ...process.env, FORCE_COLOR: undefined, ...env },
+    env: { ...process.env, ...env },
     execArgv: [],
     silent: true,
   });
