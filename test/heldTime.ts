@@ -1,4 +1,5 @@
-const timers = jest.requireActual<typeof import("node:timers/promises")>("node:timers/promises");
+import timers from "node:timers/promises";
+
 let waits: jest.SpyInstance | undefined;
 
 /**

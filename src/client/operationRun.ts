@@ -6,7 +6,7 @@ import { operationError } from "./operationError";
 import { backoffMs, judge, retryAfterMs } from "./retryPolicy";
 
 const LONGEST_ATTEMPT_MS = 10_000;
-/** The timer that ends an attempt may fire so much too early. What is left then is too short for another one. */
+/** The timer that ends an attempt may fire so much too early. The rest is too short for another one. */
 const TIMER_SLACK_MS = 1;
 
 /** Options of one operation of the client. */

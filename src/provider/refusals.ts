@@ -1,5 +1,5 @@
 import { describeUrl } from "../shared/url";
-import { quoted } from "../shared/words";
+import { commandLine } from "../shared/words";
 import type { Decision, Named, Wanted } from "./decide";
 import { EndpointError } from "./errors";
 
@@ -95,7 +95,7 @@ export function describeSpared(wanted: Wanted, doubt: Extract<Decision, { kind: 
   const [{ id } = { id: "" }] = doubt.endpoints;
   return (
     `${describeDoubt(wanted, doubt)} The resource is deleted, and these endpoints are left. If one is this resource's, delete it with ` +
-    `${command("delete", id)}.`
+    `${commandLine("delete", id)}.`
   );
 }
 
@@ -113,16 +113,11 @@ function waysOn(endpoints: readonly Named[]): string {
   return [
     `- If ${isOne ? "it" : "one of them"} is this resource's, set adoptId${isOne ? `: ${JSON.stringify(id)}` : " to its id"}. (A resource that ` +
       "has another endpoint already also needs another name, without an alias.)",
-    `- If another stack has it (${command("get", id, " --all")} tells), move that resource here with \`pulumi state move\`, or declare another url ` +
+    `- If another stack has it (${commandLine("get", id, " --all")} tells), move that resource here with \`pulumi state move\`, or declare another url ` +
       "or type.",
-    `- If nobody needs it, delete it with ${command("delete", id)}: after a kill, once another way on has settled what is in doubt.`,
+    `- If nobody needs it, delete it with ${commandLine("delete", id)}: after a kill, once another way on has settled what is in doubt.`,
     '- To register another one on purpose, set ifExists: "register" for one run. Each event is then delivered to both.',
   ].join("\n");
-}
-
-/** Returns a command line of this package, in backquotes. */
-function command(name: "get" | "delete", id: string, flags = ""): string {
-  return `\`npx pulumi-webhook-endpoints ${name} ${quoted(id)}${flags}\``;
 }
 
 function unreadNote(unread: string | undefined): string {

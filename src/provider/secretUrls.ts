@@ -1,6 +1,6 @@
 import type { Endpoint } from "../client";
 import { describeUrl, normalizeUrl, sameUrl } from "../shared/url";
-import { quoted } from "../shared/words";
+import { commandLine } from "../shared/words";
 
 /** The urls that this program declared as secrets, as far as they are known. */
 const secretUrls = new Set<string>();
@@ -31,7 +31,6 @@ export function otherSpellingWarning(declared: string, { id, url }: Endpoint): s
 
 /** Returns the url that the service stores for what a resource declares, as a message may show it. */
 export function shownStored(declared: string, { id, url }: Pick<Endpoint, "id" | "url">): string {
-  if (isSecretUrl(declared) || isSecretUrl(url))
-    return `another url (\`npx pulumi-webhook-endpoints get ${quoted(id)}\` shows it)`;
+  if (isSecretUrl(declared) || isSecretUrl(url)) return `another url (${commandLine("get", id)} shows it)`;
   return url.replace(/\?.*$/s, "?…");
 }

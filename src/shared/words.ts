@@ -7,3 +7,8 @@ export function countOf(number: number, noun: string): string {
 export function quoted(value: string): string {
   return /^[\w+/=.:-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
 }
+
+/** Returns a command line of this package for an endpoint, in backquotes. */
+export function commandLine(subcommand: "get" | "delete", id: string, flags = ""): string {
+  return `\`npx pulumi-webhook-endpoints ${subcommand} ${quoted(id)}${flags}\``;
+}

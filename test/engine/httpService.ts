@@ -30,7 +30,7 @@ export class HttpService extends FakeService {
           response.writeHead(status, headers),
         onResponseData: (_: unknown, chunk: Buffer) => response.write(chunk),
         onResponseEnd: () => response.end(),
-        // What was written so far must arrive before the connection breaks.
+        // Everything written so far must arrive before the connection breaks.
         onResponseError: () => response.socket?.destroySoon(),
       };
       const [request_, handler_] = [sent, handler] as unknown as Parameters<Dispatcher["dispatch"]>;

@@ -42,7 +42,7 @@ async function inWorld(act: (world: World) => Promise<void>, config: object = {}
 /** Ends a command that began a session. */
 type End = (cli: ChildProcess) => Promise<void> | void;
 
-/** Kills the processes of the command whose command line holds a text. The engine gives each plugin a process group of its own. */
+/** Kills the processes of the command whose command line contains a string. The engine gives each plugin a process group of its own. */
 function kill({ pid }: ChildProcess, text = ""): void {
   const { stdout } = spawnSync("ps", ["-s", `${pid}`, "-o", "pid=,args="], { encoding: "utf8" });
   const found = stdout.split("\n").filter((line) => line.includes(text));

@@ -37,7 +37,7 @@ const grouped = endpoints("grouped");
 const staged = endpoints("staged1", "staged2", "staged3");
 const validated = endpoints("validated");
 
-/** Declares endpoints, and beside them another account, a component, a validated receiver, a secret url, and what is only read. */
+/** Declares endpoints, and in addition another account, a component, a validated receiver, a secret url, and what is only read. */
 function declare(declared: Declared, [token, key]: readonly [string, string], queries = ""): Declared {
   const url = `Buffer.from("${Buffer.from(endpoint(token).url).toString("base64")}", "base64").toString()`;
   project.declare(
@@ -94,7 +94,7 @@ test("a plan of a preview holds in up, which registers exactly what is declared"
   expect(preview).toMatch(/\+ 24 to create/);
   expect(preview).not.toMatch(/__/);
   expect(service.changes).toEqual([]);
-  // What checks have dated in the plan is another time than that of the up.
+  // The plan has the time of the preview's checks, which is not the up's.
   await project.up("--plan=plan.json");
   service.expectExactly(project, declared, [theirs]);
   const ofStaging = service.endpoints.filter(({ account }) => account === "staging");

@@ -116,7 +116,7 @@ test("a registration without an answer stays in the state as half-made, and the 
 test("a warning reaches the engine's log with the resource's name", async () => {
   const plugin = await command();
   await check(plugin, { url: "http://hooks.example.com/jobs", type: "production" });
-  // It goes to the engine beside the answer.
+  // It goes to the engine on its own, not with the answer.
   while (plugin.warnings.length === 0) await new Promise(setImmediate);
   expect(plugin.warnings).toEqual([expect.stringMatching(/^WebhookEndpoint "jobs": .*plain http/)]);
 });

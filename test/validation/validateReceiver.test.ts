@@ -1,4 +1,5 @@
 import type { RequestListener } from "node:http";
+import timers from "node:timers/promises";
 import { validateReceiver } from "../../src/validation";
 import { probeReceiver } from "../../src/validation/validateReceiver";
 import { otherSecret, secret } from "../receiver/support";
@@ -8,19 +9,28 @@ afterEach(closeServers);
 afterEach(() => void jest.restoreAllMocks());
 
 /**
- * Lets the waits between attempts take no time but on a clock of their own, which it returns, and each attempt as long as it needs.
+ * Lets the waits between attempts take time on a clock of their own only. Returns what that says.
+ * @param during is called in each wait, and returns how long it takes, in milliseconds
+ */
+function ownClock(during: (waitMs: number) => number): () => number {
+  let passedMs = 0;
+  jest.spyOn(performance, "now").mockImplementation(() => passedMs);
+  jest.spyOn(timers, "setTimeout").mockImplementation(async (waitMs = 0) => {
+    passedMs += during(waitMs);
+  });
+  return () => passedMs;
+}
+
+/**
+ * The same, where each attempt takes as long as it needs.
  * @param during is called in each wait
  */
 function withoutWaits(during: () => void = () => {}): () => number {
-  const timers = jest.requireActual<typeof import("node:timers/promises")>("node:timers/promises");
-  let passedMs = 0;
-  jest.spyOn(performance, "now").mockImplementation(() => passedMs);
   jest.spyOn(AbortSignal, "timeout").mockImplementation(() => new AbortController().signal);
-  jest.spyOn(timers, "setTimeout").mockImplementation(async (waitMs = 0) => {
-    passedMs += waitMs;
+  return ownClock((waitMs) => {
     during();
+    return waitMs;
   });
-  return () => passedMs;
 }
 
 /** Counts the requests that a listener gets. */
@@ -175,15 +185,10 @@ test.each([
   ["comes in a wait", 70_000],
   ["cuts the last attempt short", 59_990],
 ])("validateReceiver tells what the receiver answered when its deadline %s", async (_when, wokenAt) => {
-  const timers = jest.requireActual<typeof import("node:timers/promises")>("node:timers/promises");
-  let now = 0;
-  jest.spyOn(performance, "now").mockImplementation(() => now);
-  jest.spyOn(timers, "setTimeout").mockImplementation(async () => {
-    now = wokenAt;
-  });
+  const passedMs = ownClock(() => wokenAt);
   const refusing = ours(otherSecret);
   const url = await serve((request, response) => {
-    if (now === 0) refusing(request, response);
+    if (passedMs() === 0) refusing(request, response);
   });
   expect(await validateReceiver({ url, secrets: secret })).toMatchObject({ code: "GENUINE_REFUSED" });
 });

@@ -26,7 +26,7 @@ export interface KnownStack {
 
 export interface Unreadable {
   /** The stack's name; undefined if it is the list of stacks that cannot be read. */
-  readonly stack?: string;
+  readonly stack: string | undefined;
   /** What cannot be read, and why: such as "the stack prod cannot be read: it is denied". */
   readonly why: string;
 }
@@ -52,7 +52,7 @@ export async function readStacks(
   const unreadable: Unreadable[] = [];
   const unread = (what: string, stack?: string) => (error: unknown) => {
     const why = `${what} cannot be read: ${error instanceof CliError ? error.reason : error}`;
-    unreadable.push({ why, ...(stack && { stack }) });
+    unreadable.push({ stack, why });
     return undefined;
   };
   const list = ["stack", "ls", "--json", ...(all ? ["--all"] : [])];

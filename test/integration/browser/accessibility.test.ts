@@ -1,6 +1,7 @@
 import type { Page } from "puppeteer-core";
 import { type Emulator, startEmulator } from "../../../src/emulator";
 import { receiver } from "../../emulator/receiver";
+import { until } from "../../emulator/support";
 import { ambiguousNames, look, scrollsSideways, tabThrough, violations } from "./accessible";
 import { type HeadlessBrowser, startBrowser } from "./browser";
 import { shows, unfold } from "./support";
@@ -36,9 +37,6 @@ async function fullPage(): Promise<{ page: Page; addresses: string[] }> {
   const send = (more: object) => emulator.deliver({ type: "job.running", endpointId: id, ...more });
   await send({ data: { jobId: "job_1" } });
   void send({});
-  const until = async (holds: () => boolean) => {
-    while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
-  };
   await until(() => emulator.deliveries.length === 2);
   await send({ tamper: true });
   await send({ tamper: true });

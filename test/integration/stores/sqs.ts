@@ -14,7 +14,6 @@ export async function startSqs(): Promise<Store> {
   if (command === undefined) throw new Error(`There is no moto to test with: ${HOW_TO_GET_MOTO}.`);
   const server = spawn(command, ["--host", "127.0.0.1", "--port", "0"], {
     stdio: ["ignore", "ignore", "pipe"],
-    // Without it, a child gets what test/environment.ts has taken away.
     env: process.env,
   });
   const lines: string[] = [];
