@@ -39,7 +39,7 @@ export class Output {
 
   /** Prints the result of work that may have ended early: with `--json`, the error is a part of the value. @throws the error */
   outcome(value: object, print: () => void, error: CodedError | undefined): void {
-    this.data({ ...value, ...(error && { error: { code: error.code, message: error.reason } }) }, print);
+    this.data({ ...value, ...(error && { error: { code: error.code, message: error.detail } }) }, print);
     if (error !== undefined) throw error;
   }
 
@@ -81,7 +81,7 @@ export class Output {
 
   /** Prints why the command failed: a line on standard error, and with `--json` the value, unless there is one. */
   error(error: CodedError): void {
-    const message = this.shown(error.reason.replace(/\s*\n\s*/g, " ").replace(/\.$/, ""));
+    const message = this.shown(error.detail.replace(/\s*\n\s*/g, " ").replace(/\.$/, ""));
     this.#print(this.options.stderr, `error: ${message} (${error.code})`, "red");
     if (this.json && !this.#isPrinted) this.#writeJson({ error: { code: error.code, message } });
   }

@@ -74,12 +74,12 @@ export class Pulumi {
   }
 }
 
-function absenceAfter({ code, reason }: CliError): string | undefined {
+function absenceAfter({ code, detail }: CliError): string | undefined {
   if (code === "PULUMI_MISSING") return "the command pulumi was not found on PATH";
-  if (/no Pulumi\.yaml project file found/.test(reason)) return "this folder has no Pulumi project";
+  if (/no Pulumi\.yaml project file found/.test(detail)) return "this folder has no Pulumi project";
   // Outside a project, some commands ask for a login first.
-  if (/PULUMI_ACCESS_TOKEN must be set for login/.test(reason)) return "Pulumi is not logged in";
-  return /no stack selected/.test(reason) ? "no stack is selected" : undefined;
+  if (/PULUMI_ACCESS_TOKEN must be set for login/.test(detail)) return "Pulumi is not logged in";
+  return /no stack selected/.test(detail) ? "no stack is selected" : undefined;
 }
 
 /** Quotes one error of what Pulumi printed: the whole may hold values of the stack. */

@@ -57,20 +57,20 @@ export function explain(error: WebhookError): WebhookError {
   if (error.code === "ABORTED") return reworded(error, cancelled);
   if (!isUnauthorized(error)) return withHint(error);
   // Only the provider knows which key a command without a program uses (engine rule 3).
-  const reason =
-    `${error.reason} \`pulumi refresh\` and \`pulumi destroy\` use the key of the last \`pulumi up\`. If the key was rotated, run ` +
+  const detail =
+    `${error.detail} \`pulumi refresh\` and \`pulumi destroy\` use the key of the last \`pulumi up\`. If the key was rotated, run ` +
     "`pulumi up` before them, or add --run-program to them.";
-  return withHint(reworded(error, reason));
+  return withHint(reworded(error, detail));
 }
 
 /** Returns an error that says how to see the service's answer, if there is one. */
 export function withHint(error: WebhookError): WebhookError {
-  return hasAnswer(error) ? reworded(error, `${error.reason} ${HOW_TO_SEE_ANSWER}`) : error;
+  return hasAnswer(error) ? reworded(error, `${error.detail} ${HOW_TO_SEE_ANSWER}`) : error;
 }
 
-function reworded(error: WebhookError, reason: string): WebhookError {
+function reworded(error: WebhookError, detail: string): WebhookError {
   const { code, statusCode, responseText } = error;
-  return new WebhookError(reason, { code, statusCode, responseText, cause: error });
+  return new WebhookError(detail, { code, statusCode, responseText, cause: error });
 }
 
 /** Returns the verbs with the service's refusals explained, and without the stack that the plugin would print (engine rule 15). */

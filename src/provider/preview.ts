@@ -67,7 +67,7 @@ export class Preview {
     if (!(error instanceof WebhookError)) throw error;
     this.#lookFailed = true;
     if (WRONG_ADDRESS.includes(error.code))
-      this.run.log.warn(`${error.reason} If this program also deploys the service, it may not be there yet.`);
+      this.run.log.warn(`${error.detail} If this program also deploys the service, it may not be there yet.`);
     return [];
   }
 }

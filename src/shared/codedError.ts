@@ -6,11 +6,11 @@ export abstract class CodedError<Code extends string = string> extends Error {
   /** Stable. See `docs/errors.md`. */
   readonly code: Code;
   /** The message without the code at its end, for an error that quotes this one. Not enumerable. */
-  declare readonly reason: string;
+  declare readonly detail: string;
 
-  constructor(code: Code, reason: string, { cause }: { readonly cause?: unknown } = {}) {
-    super(`${reason} (${code})`, cause === undefined ? undefined : { cause });
+  constructor(code: Code, detail: string, { cause }: { readonly cause?: unknown } = {}) {
+    super(`${detail} (${code})`, cause === undefined ? undefined : { cause });
     this.code = code;
-    Object.defineProperty(this, "reason", { value: reason });
+    Object.defineProperty(this, "detail", { value: detail });
   }
 }

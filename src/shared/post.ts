@@ -74,11 +74,11 @@ export async function postDelivery(delivery: DeliveryRequest): Promise<DeliveryA
 
 /** Returns the code of a failure. Its message may repeat the url. */
 function failureName(error: unknown): string {
-  const { code, reason, name, message } = error as NodeJS.ErrnoException & Partial<CodedError>;
+  const { code, detail, name, message } = error as NodeJS.ErrnoException & Partial<CodedError>;
   // undici's words for a proxy that makes no tunnel.
   const [, proxyStatus] = /^Proxy response \((\d{3})\)/.exec(message) ?? [];
   if (proxyStatus) return `the proxy answered ${proxyStatus}`;
   // Its code is a number.
   if (name === "AbortError") return name;
-  return reason ?? code ?? name;
+  return detail ?? code ?? name;
 }

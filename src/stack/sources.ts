@@ -129,7 +129,7 @@ export async function receiverFromStack<Events extends object = NoEvents>(
 async function outputsOf({ stackName, workDir, backendUrl }: StackSource): Promise<Record<string, unknown>> {
   const args = ["stack", "output", "--json", "--show-secrets", "--stack", stackName];
   const env = backendUrl === undefined ? process.env : { ...process.env, PULUMI_BACKEND_URL: backendUrl };
-  const unreadable = (reason: string) => new ReceiverConfigError("STACK_UNREADABLE", reason);
+  const unreadable = (detail: string) => new ReceiverConfigError("STACK_UNREADABLE", detail);
   const { exitCode, stdout, stderr } = await runPulumi(args, { cwd: workDir, env }).catch(() => {
     throw unreadable(
       "cannot run pulumi: install the Pulumi CLI, put it on PATH, and check that workDir is a folder",
@@ -155,6 +155,6 @@ function configuredReceiver<Events extends object>(
   return startedReceiver({ ...options, toleranceSeconds: given, secrets: reload ?? secrets }, secrets);
 }
 
-function missing(reason: string): ReceiverConfigError {
-  return new ReceiverConfigError("CONFIG_MISSING", reason);
+function missing(detail: string): ReceiverConfigError {
+  return new ReceiverConfigError("CONFIG_MISSING", detail);
 }

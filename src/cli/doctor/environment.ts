@@ -26,13 +26,13 @@ export function shownSettings({ configuration, origin }: Account, env: NodeJS.Pr
 }
 
 /** Says why the settings could not be read, or the service not be asked. */
-export function failure({ code, reason }: CodedError, { withStack }: Pulumi): Finding {
+export function failure({ code, detail }: CodedError, { withStack }: Pulumi): Finding {
   const remedies: Readonly<Record<string, string>> = {
     UNAUTHORIZED: `${withStack("pulumi config set --secret webhooks:apiKey")}   # or correct WEBHOOKS_API_KEY`,
     SETTINGS_INVALID: `${withStack("pulumi config set webhooks:baseUrl https://api.example.com")}   # or what the message names`,
   };
   const remedy = `${withStack("pulumi config")}   # check webhooks:baseUrl, follow the message, and run doctor again`;
-  return { level: "error", code, message: reason, remedy: remedies[code] ?? remedy };
+  return { level: "error", code, message: detail, remedy: remedies[code] ?? remedy };
 }
 
 /** Finds settings that hold a secret in plain text, or that differ from those that the selected stack recorded. */

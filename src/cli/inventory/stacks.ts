@@ -51,7 +51,7 @@ export async function readStacks(
   const known: KnownStack[] = [];
   const unreadable: Unreadable[] = [];
   const unread = (what: string, stack?: string) => (error: unknown) => {
-    const why = `${what} cannot be read: ${error instanceof CliError ? error.reason : error}`;
+    const why = `${what} cannot be read: ${error instanceof CliError ? error.detail : error}`;
     unreadable.push({ stack, why });
     return undefined;
   };

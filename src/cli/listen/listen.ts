@@ -88,7 +88,7 @@ async function secretsFor(context: Context): Promise<SigningSecrets | undefined>
   const signing = await findSecrets(context).catch((error: unknown) => {
     if (pulumi.stack !== undefined || !(error instanceof CliError) || error.code === "INTERRUPTED")
       throw error;
-    output.warn(error.reason);
+    output.warn(error.detail);
     return undefined;
   });
   output.note(
