@@ -1,10 +1,5 @@
-import {
-  fingerprintOf,
-  parseConfig,
-  problemsOfSecrets,
-  ReceiverConfigError,
-  type ReceiverEndpoint,
-} from "../stack/config";
+import { problemsOfSecrets } from "../signature/secret";
+import { fingerprintOf, parseConfig, ReceiverConfigError, type ReceiverEndpoint } from "../stack/config";
 import { CliError } from "./errors";
 import type { Context } from "./run";
 

@@ -2,6 +2,16 @@ import { createSecretKey, type KeyObject } from "node:crypto";
 import { CodedError } from "../shared/codedError";
 
 const PREFIX = "whsec_";
+/** The shortest key that the Standard Webhooks specification allows, in bytes. A shorter one was cut off. */
+const SHORTEST_KEY_BYTES = 24;
+
+/** What people put in place of a secret or a receiver's configuration, and what to say. */
+const MISTAKES: readonly (readonly [pattern: RegExp, problem: string])[] = [
+  [/^\[?secret\]?$|[*•]{3}/i, "is masked: it was copied from a screen or a log that hides the value"],
+  [/^v1,/, 'begins with "v1,": remove that, so that it begins with "whsec_"'],
+  [/^['"]/, "is in quotes: remove them, because `docker --env-file` keeps them"],
+  [/^(export\s+)?\w+\s*=.*(whsec_|\{)/s, "begins with a name and =: keep only what follows the ="],
+];
 
 /** A secret is malformed or missing. Neither the message nor a property holds the secret or a part of it. */
 export class WebhookSecretError extends CodedError<"SECRET_INVALID"> {
@@ -17,8 +27,34 @@ export class WebhookSecretError extends CodedError<"SECRET_INVALID"> {
   }
 }
 
+/**
+ * Returns every problem of the secrets of a configuration, each by its place. It is stricter than `verify`, which takes the short keys that
+ * the reference library takes. No problem repeats a secret or a part of one.
+ */
+export function problemsOfSecrets(secrets: unknown): string[] {
+  if (!Array.isArray(secrets)) return ["secrets must be a list"];
+  if (secrets.length === 0) return ["secrets is empty: a receiver needs at least one"];
+  return secrets.flatMap((secret: unknown, index) => {
+    const isRepeated = secrets.indexOf(secret) < index;
+    const problem = isRepeated
+      ? "is the same as an earlier one"
+      : problemOfSecret(secret, SHORTEST_KEY_BYTES);
+    return problem === undefined ? [] : [`secret ${index + 1} of ${secrets.length} ${problem}`];
+  });
+}
+
 /** Returns what is wrong with a secret, such as "is empty", or undefined if it is valid. Does not repeat the secret. */
-export function problemOfSecret(secret: unknown, shortestKeyBytes = 1): string | undefined {
+export function problemOfSecret(secret: unknown, shortestKeyBytes: number): string | undefined {
+  const problem = problemOfForm(secret, shortestKeyBytes);
+  return problem === undefined ? undefined : (mistakeIn(secret) ?? problem);
+}
+
+/** Returns what somebody did to a string by mistake, if it is a common one. */
+export function mistakeIn(value: unknown): string | undefined {
+  return MISTAKES.find(([pattern]) => typeof value === "string" && pattern.test(value))?.[1];
+}
+
+function problemOfForm(secret: unknown, shortestKeyBytes: number): string | undefined {
   if (typeof secret !== "string") return `is of type ${typeof secret}, not a string`;
   if (secret === "") return "is empty";
   if (secret.trim() !== secret) return "begins or ends with white space, such as the line end of a file";
@@ -35,7 +71,7 @@ export function problemOfSecret(secret: unknown, shortestKeyBytes = 1): string |
 
 /** Returns the HMAC key of a secret. @throws WebhookSecretError */
 function keyOf(secret: string): KeyObject {
-  const problem = problemOfSecret(secret);
+  const problem = problemOfSecret(secret, 1);
   if (problem !== undefined) throw new WebhookSecretError(`it ${problem}`);
   return createSecretKey(secret.slice(PREFIX.length), "base64");
 }

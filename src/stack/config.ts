@@ -1,23 +1,12 @@
 import { createHash } from "node:crypto";
 import { CodedError } from "../shared/codedError";
 import { isRecord, parseJson } from "../shared/json";
-import { problemOfSecret } from "../signature/secret";
+import { mistakeIn, problemsOfSecrets } from "../signature/secret";
 import {
   DEFAULT_TOLERANCE_SECONDS,
   LONGEST_TOLERANCE_SECONDS,
   problemOfTolerance,
 } from "../signature/verify";
-
-/** The shortest key that the Standard Webhooks specification allows, in bytes. A shorter one was cut off. */
-const SHORTEST_KEY_BYTES = 24;
-
-/** What people put in place of a secret or a configuration, and what to say. */
-const MISTAKES: readonly (readonly [pattern: RegExp, problem: string])[] = [
-  [/^\[?secret\]?$|[*•]{3}/i, "is masked: it was copied from a screen or a log that hides the value"],
-  [/^v1,/, 'begins with "v1,": remove that, so that it begins with "whsec_"'],
-  [/^['"]/, "is in quotes: remove them, because `docker --env-file` keeps them"],
-  [/^(export\s+)?\w+\s*=.*(whsec_|\{)/s, "begins with a name and =: keep only what follows the ="],
-];
 
 /** The configuration of a receiver: what `receiverConfig` makes, and what a stack's secret output holds. Plain JSON. */
 export interface ReceiverConfig {
@@ -50,24 +39,6 @@ export interface ReceiverEndpoint {
 export function fingerprintOf(secrets: readonly string[]): string {
   const text = JSON.stringify(["webhook receiver", ...[...secrets].sort()]);
   return createHash("sha256").update(text).digest("hex").slice(0, 12);
-}
-
-/** Returns every problem of a receiver's secrets, each by its place. No problem repeats a secret or a part of one. */
-export function problemsOfSecrets(secrets: unknown): string[] {
-  if (!Array.isArray(secrets)) return ["secrets must be a list"];
-  if (secrets.length === 0) return ["secrets is empty: a receiver needs at least one"];
-  return secrets.flatMap((secret: unknown, index) => {
-    const isRepeated = secrets.indexOf(secret) < index;
-    const problem = isRepeated
-      ? "is the same as an earlier one"
-      : (mistakeIn(secret) ?? problemOfSecret(secret, SHORTEST_KEY_BYTES));
-    return problem === undefined ? [] : [`secret ${index + 1} of ${secrets.length} ${problem}`];
-  });
-}
-
-/** Returns what somebody did to a string by mistake, if it is a common one. */
-function mistakeIn(value: unknown): string | undefined {
-  return MISTAKES.find(([pattern]) => typeof value === "string" && pattern.test(value))?.[1];
 }
 
 /** Returns every problem of what a receiver verifies with. */

@@ -2,7 +2,7 @@ import { parseJson } from "../shared/json";
 import { unknownOptions } from "../shared/knownOptions";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import { isHttpUrl } from "../shared/url";
-import { problemOfSecret } from "../signature/secret";
+import { problemsOfSecrets } from "../signature/secret";
 
 const ARGUMENT_NAMES: readonly string[] = ["url", "secrets", "receiver", "timeoutSeconds", "triggers"];
 
@@ -20,6 +20,7 @@ export function secretsOf({ secrets, receiver }: ValidationInputs): unknown {
 /** Returns every problem of the arguments. None repeats a url or a secret; what is not known yet is skipped. */
 export function problemsOfArguments({ __provider: _, ...given }: ValidationInputs): string[] {
   const { url, secrets, receiver, timeoutSeconds = UNKNOWN_VALUE } = given;
+  const signing = secretsOf(given);
   const problems = unknownOptions(given, ARGUMENT_NAMES, "an argument of a receiver validation");
   const urlProblem = url === UNKNOWN_VALUE ? undefined : problemOfUrl(url);
   if (urlProblem !== undefined) problems.push(`url ${urlProblem}`);
@@ -27,20 +28,10 @@ export function problemsOfArguments({ __provider: _, ...given }: ValidationInput
     problems.push(
       "exactly one of secrets and receiver is needed: the signing secrets, or what receiverConfig returned",
     );
-  else problems.push(...problemsOfSecrets(secretsOf(given)));
+  else if (![signing].flat().includes(UNKNOWN_VALUE)) problems.push(...problemsOfSecrets(signing));
   if (timeoutSeconds !== UNKNOWN_VALUE && !(Number(timeoutSeconds) > 0 && Number(timeoutSeconds) <= 3600))
     problems.push("timeoutSeconds must be a number of seconds above 0, at most 3600");
   return problems;
-}
-
-function problemsOfSecrets(secrets: unknown): string[] {
-  if (secrets === UNKNOWN_VALUE) return [];
-  if (!Array.isArray(secrets) || secrets.length === 0)
-    return ["secrets, or the secrets of receiver, must be a non-empty list of signing secrets"];
-  return secrets.flatMap((secret: unknown, at) => {
-    const problem = secret === UNKNOWN_VALUE ? undefined : problemOfSecret(secret);
-    return problem === undefined ? [] : [`secret ${at + 1} of ${secrets.length} ${problem}`];
-  });
 }
 
 /** Returns what is wrong with a receiver's url, in words that do not repeat it; undefined when it can be used. */

@@ -79,8 +79,9 @@ describe("check", () => {
   test.each([
     ["neither secrets nor receiver", { url: good.url }, /exactly one/],
     ["both", { ...good, receiver: { secrets: [secret] } }, /exactly one/],
-    ["an empty list", { ...good, secrets: [] }, /non-empty list/],
-    ["a receiver without secrets", { url: good.url, receiver: "{}" }, /non-empty list/],
+    ["an empty list", { ...good, secrets: [] }, /secrets is empty/],
+    ["a secret that was cut off", { ...good, secrets: ["whsec_AA=="] }, /secret 1 of 1 is cut off/],
+    ["a receiver without secrets", { url: good.url, receiver: "{}" }, /secrets must be a list/],
     ["no url", { secrets: [secret] }, /^url is missing/],
   ])("refuses %s", async (_what, news, reason) => {
     const { failures } = await verbs().check({}, news);
