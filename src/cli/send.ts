@@ -61,7 +61,8 @@ export const send: Subcommand<Flags> = {
     const capture = flags.capture === undefined ? undefined : await readCapture(flags.capture);
     const body = capture?.body ?? bodyOf(event, flags.data);
     const given = capture ? deliveryHeaders(capture.headers) : { "content-type": "application/json" };
-    const signed = exact || signing === undefined ? {} : signedHeaders(body, signing.secrets);
+    const isKept = exact || signing === undefined;
+    const signed = isKept ? {} : { "user-agent": PROGRAM, ...sign({ body, secret: signing.secrets }) };
     const headers: Record<string, string | string[]> = { ...given, ...signed };
     const name = readEvent(body).event ?? "unknown event";
     const id = String(headers["webhook-id"] ?? "no id");
@@ -91,12 +92,6 @@ function developmentUrl(signing: SigningSecrets | undefined): string {
   const names = found.map(([name]) => name).join(", ") || "none";
   const reason = `${source} must have one development endpoint, and has ${names}`;
   throw new CliError("WRONG_USE", `${reason}. Name the url of the receiver with --to`);
-}
-
-function signedHeaders(body: Buffer, secrets: readonly string[]) {
-  const id = `msg_${randomBytes(12).toString("hex")}`;
-  const timestamp = Math.floor(Date.now() / 1000);
-  return { "user-agent": PROGRAM, ...sign({ id, timestamp, body, secret: secrets }) };
 }
 
 /** Returns JSON whose data is as it was given, because parsing would change large numbers. @throws CliError `WRONG_USE` */

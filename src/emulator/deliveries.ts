@@ -2,14 +2,13 @@ import { setTimeout as wait } from "node:timers/promises";
 import { Agent } from "undici";
 import { isSuccess } from "../shared/isSuccess";
 import { postDelivery } from "../shared/post";
-import { sign } from "../signature/sign";
+import { newMessageId, sign } from "../signature/sign";
 import { EmulatorError } from "./errors";
 import {
   type Delivery,
   type EmulatedEvent,
   type EndpointDelivery,
   type LoggedAttempt,
-  newId,
   type OpenAttempt,
   tampered,
 } from "./event";
@@ -48,7 +47,7 @@ export class Deliveries {
    * @throws EmulatorError for an endpoint that is not registered
    */
   dispatch(event: EmulatedEvent) {
-    const { type, id = newId() } = event;
+    const { type, id = newMessageId() } = event;
     const isForged = event.tamper === true || (event.ageSeconds ?? 0) > 0;
     const retryDelaysMs = event.retryDelaysMs ?? (isForged ? [] : this.parts.retryDelaysMs);
     const sendable = { ...event, id, retryDelaysMs };

@@ -1,5 +1,5 @@
-import { randomBytes } from "node:crypto";
 import { isRecord, parseJson } from "../shared/json";
+import { newMessageId } from "../signature/sign";
 import type { EmulatedEndpointType } from "./registry";
 
 /** Which endpoints get an event. */
@@ -94,13 +94,8 @@ export interface LoggedAttempt extends OpenAttempt {
   readonly retryInMs: number | null;
 }
 
-/** Returns a new `webhook-id`. */
-export function newId(): string {
-  return `msg_${randomBytes(12).toString("hex")}`;
-}
-
 /** Returns a changed body: a JSON object gets another member, because a space more would not change what it says. */
 export function tampered(body: string): string {
   const parsed = parseJson(body);
-  return isRecord(parsed) ? JSON.stringify({ ...parsed, tampered: newId() }) : `${body} `;
+  return isRecord(parsed) ? JSON.stringify({ ...parsed, tampered: newMessageId() }) : `${body} `;
 }

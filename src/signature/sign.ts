@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { isCanonicalId, isCanonicalTimestamp } from "./headers";
 import type { RawBody } from "./result";
 import { keysOf } from "./secret";
@@ -5,10 +6,10 @@ import { hashable, signatureOf } from "./verify";
 
 /** What `sign` signs. */
 export interface SignOptions {
-  /** Unique to the message and the same in each of its retries: visible ASCII without '.'. */
-  readonly id: string;
-  /** The time of sending, in unix seconds. */
-  readonly timestamp: number;
+  /** Unique to the message and the same in each of its retries: visible ASCII without '.'. Default: a new one. */
+  readonly id?: string | undefined;
+  /** The time of sending, in unix seconds. Default: now. */
+  readonly timestamp?: number | undefined;
   /** Exactly what will be sent. A string stands for its UTF-8 bytes. */
   readonly body: RawBody;
   /** `whsec_` and the base64 of the key. With several, as while a secret is rotated, the header holds a signature of each. */
@@ -31,7 +32,7 @@ export type SignedHeaders = {
  *
  * ```ts
  * const body = JSON.stringify({ type: "job.succeeded", data: { jobId: "job_1", status: "succeeded" } });
- * const headers = sign({ id: "msg_1", timestamp: Math.floor(Date.now() / 1000), body, secret });
+ * const headers = sign({ body, secret });
  * await fetch(url, { method: "POST", body, headers: { ...headers, "content-type": "application/json" } });
  * ```
  *
@@ -39,7 +40,12 @@ export type SignedHeaders = {
  * @throws TypeError if the id is not visible ASCII without '.', or the body is neither bytes nor a string
  * @throws RangeError if the timestamp is not a whole number of seconds since 1970
  */
-export function sign({ id, timestamp, body, secret }: SignOptions): SignedHeaders {
+export function sign({
+  id = newMessageId(),
+  timestamp = Math.floor(Date.now() / 1000),
+  body,
+  secret,
+}: SignOptions): SignedHeaders {
   const keys = keysOf(secret);
   const sent = { id, timestamp: String(timestamp) };
   const bytes = hashable(body);
@@ -51,4 +57,9 @@ export function sign({ id, timestamp, body, secret }: SignOptions): SignedHeader
     throw new TypeError("Cannot sign: the body must be a Uint8Array, an ArrayBuffer or a string.");
   const entries = keys.map((key) => `v1,${signatureOf(key, sent, bytes)}`);
   return { "webhook-id": id, "webhook-timestamp": sent.timestamp, "webhook-signature": entries.join(" ") };
+}
+
+/** Returns a new `webhook-id`. */
+export function newMessageId(): string {
+  return `msg_${randomBytes(12).toString("hex")}`;
 }

@@ -158,7 +158,10 @@ describe("secrets", () => {
     [7, "of type number"],
     ["", "is empty"],
     [` ${secret}`, "white space"],
-    ["[secret]", 'does not begin with "whsec_"'],
+    ["MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", 'does not begin with "whsec_"'],
+    ["[secret]", "is masked"],
+    [`"${secret}"`, "is in quotes"],
+    [`WEBHOOK_SECRET=${secret}`, "keep only what follows the ="],
     [secret.slice(0, -1), "not padded base64"],
     ["whsec_AA==", "its key has 1 bytes, and the shortest valid one has 24"],
   ])("the secret %p has a problem: it %s", (given, problem) => {
@@ -179,6 +182,15 @@ describe("secrets", () => {
 test("a body that a framework parsed is refused with a reason of its own", () => {
   for (const parsed of [JSON.parse(body), undefined, null, 7, [1, 2]])
     expect(reasonFor(knownHeaders, { body: parsed })).toBe("parsed-body");
+});
+
+test("sign needs only a body and a secret: each message has an id of its own and the present time", () => {
+  const messages = [sign({ body, secret }), sign({ body, secret, id: undefined, timestamp: undefined })];
+  for (const message of messages) {
+    expect(verify(body, message, secret, 30)).toBe(true);
+    expect(message["webhook-id"]).toMatch(/^msg_[0-9a-f]{24}$/);
+  }
+  expect(messages[0]?.["webhook-id"]).not.toBe(messages[1]?.["webhook-id"]);
 });
 
 test.each<[object, RegExp]>([
