@@ -7,7 +7,11 @@ export type HeaderValue = string | readonly string[] | undefined;
  * Request headers as frameworks provide them, with names in any case: a record (Node's `req.headers` or `headersDistinct`, an
  * AWS Lambda event's `headers` or `multiValueHeaders`), a Fetch `Headers`, a `Map`, or pairs.
  */
-export type HeadersLike = Readonly<Record<string, HeaderValue>> | Iterable<readonly [string, HeaderValue]>;
+export type HeadersLike =
+  | Readonly<Record<string, HeaderValue>>
+  | Iterable<readonly [string, HeaderValue]>
+  // The DOM's `Headers`, which are iterable, but declared so only by the library `dom.iterable`.
+  | { get(name: string): string | null; forEach(callback: (value: string, name: string) => void): void };
 
 /** The three headers of a delivery. Each was sent once, and the id and the timestamp are in canonical form. */
 export interface SignatureHeaders {
@@ -54,7 +58,7 @@ function collect(headers: HeadersLike): Found {
   if (Symbol.iterator in headers) {
     for (const pair of headers as Iterable<unknown>) if (Array.isArray(pair)) add(found, pair[0], pair[1]);
   } else {
-    for (const name in headers) add(found, name, headers[name]);
+    for (const name in headers) add(found, name, (headers as Readonly<Record<string, unknown>>)[name]);
   }
   return found;
 }

@@ -24,12 +24,17 @@ const nodeNext = {
   moduleResolution: ts.ModuleResolutionKind.NodeNext,
 };
 
-/** Returns the errors that a user's compiler reports for a file that imports these parts of the package. */
-function errorsWith(compiler: typeof ts, options: ts.CompilerOptions, parts: readonly string[]): string[] {
+/** Returns the errors that a user's compiler reports for a file that imports these parts of the package as m0, m1 and so on. */
+function errorsWith(
+  compiler: typeof ts,
+  options: ts.CompilerOptions,
+  parts: readonly string[],
+  more = "",
+): string[] {
   const imports = parts.map(
     (name, index) => `import * as m${index} from "pulumi-webhook-endpoints${name.slice(1)}";`,
   );
-  const code = `${imports.join("\n")}\nconsole.log(${parts.map((_, index) => `m${index}`).join(", ")});\n`;
+  const code = `${imports.join("\n")}\nconsole.log(${parts.map((_, index) => `m${index}`).join(", ")});\n${more}`;
   const packages = { "@pulumi": "node_modules/@pulumi", "@types": "node_modules/@types" };
   const folder = makeFolder({ files: { "app.ts": code }, packages });
   const program = compiler.createProgram([join(folder, "app.ts")], {
@@ -64,3 +69,14 @@ test.each([
     expect(errorsWith(compiler, options, parts)).toEqual([]);
   },
 );
+
+test("TypeScript passes a browser's Request and Headers on, also without the library that declares them iterable", () => {
+  const options = { ...nodeNext, lib: ["lib.es2022.d.ts", "lib.dom.d.ts"] };
+  const program = `
+    declare const request: Request;
+    const response: Promise<Response> = m1.fetchHandler({} as never)(request);
+    console.log(response, m0.verify("", request.headers, "whsec_"));
+    // @ts-expect-error These are no pairs.
+    m0.verify("", ["webhook-id"], "whsec_");`;
+  expect(errorsWith(ts, options, ["./signature", "./receiver/fetch"], program)).toEqual([]);
+});
