@@ -4,7 +4,10 @@ import type { WebhookEndpoint, WebhookEndpointArgs } from "../program/webhookEnd
 import type { WebhooksProviderArgs } from "../program/webhooksProvider";
 import type { ReceiverValidation, ReceiverValidationArgs } from "../validation/receiverValidation";
 
-const { version }: { version: string } = require("../../package.json");
+const manifest: { version: string; repository?: { url: string } } = require("../../package.json");
+
+/** The repository's `owner/name` on GitHub. Only a release has one, so that a fork's plugin comes from the fork. */
+const [, place, owner] = /github\.com\/(([^/]+)\/.+?)(?:\.git)?$/.exec(manifest.repository?.url ?? "") ?? [];
 
 interface Property {
   readonly type?: "string" | "number" | "boolean" | "array";
@@ -28,19 +31,22 @@ function text(description: string) {
 
 const settings = {
   baseUrl: text(
-    "Where the service's API is, such as `https://api.example.com/v1`. Environment variable: `WEBHOOKS_BASE_URL`.",
+    "The base URL of the service's API, such as `https://api.example.com/v1`. Environment variable: `WEBHOOKS_BASE_URL`.",
   ),
-  apiKey: { ...text("The service's API key. Environment variable: `WEBHOOKS_API_KEY`."), secret: true },
+  apiKey: {
+    ...text("The service's API key. Always kept as a secret. Environment variable: `WEBHOOKS_API_KEY`."),
+    secret: true,
+  },
   apiKeyHeader: text(
     "The header that carries the key. Default: `X-Api-Key`. Environment variable: `WEBHOOKS_API_KEY_HEADER`.",
   ),
   apiKeyScheme: text(
-    "What stands before the key in the header, such as `Bearer`. Default: nothing. Environment variable: `WEBHOOKS_API_KEY_SCHEME`.",
+    "A word before the key in the header, such as `Bearer`. Default: none. Environment variable: `WEBHOOKS_API_KEY_SCHEME`.",
   ),
   timeoutSeconds: {
     type: "number",
     description:
-      "For a whole operation, in seconds, at most 3600. Default: 30; one attempt takes at most 10. Environment variable: `WEBHOOKS_TIMEOUT_SECONDS`.",
+      "The time limit of an operation with its retries, in seconds, at most 3600. Default: 30. One attempt takes at most 10. Environment variable: `WEBHOOKS_TIMEOUT_SECONDS`.",
   },
   showResponses: {
     type: "boolean",
@@ -51,27 +57,25 @@ const settings = {
 
 const endpointInputs = {
   url: text(
-    "An absolute http(s) URL without user-info and fragment, sent to the service exactly as written.",
+    "An absolute http(s) URL without user info and fragment. The service gets it exactly as written. A change replaces the endpoint.",
   ),
-  type: text("`production` or `development`: the service signs and lists the two kinds apart."),
+  type: text(
+    "`production` or `development`. The service defines what they mean. A change replaces the endpoint.",
+  ),
   ip: text(
-    "An IPv4 or IPv6 address or CIDR range to filter by. The service never returns it, so its drift cannot be seen.",
+    "An IPv4 or IPv6 address or CIDR range to filter by. The service never returns it, so its drift cannot be seen. A change replaces the endpoint.",
   ),
   adoptId: text(
-    "The id of an existing endpoint to adopt instead of registering a new one. Its url and type must be the ones declared here. It has no effect once the resource exists.",
+    "The id of an existing endpoint to adopt instead of registering a new one. Its url and type must match the declaration. Nothing changes at the service. Once the resource exists, `adoptId` has no effect and may be removed.",
   ),
   ifExists: text(
-    "What to do when the service already has an endpoint with this url and type that this resource does not replace: `fail` (the default) names it and registers nothing, `register` registers another one.",
+    "What happens when the service already has an endpoint with this url and type that no resource of this stack has: `fail` (the default) registers nothing and names it, `register` registers another one on purpose.",
   ),
 } as const satisfies PropertiesOf<WebhookEndpointArgs>;
 
 const times = {
-  createdAt: text(
-    "When the endpoint was registered, in the service's own format. Null until the first refresh.",
-  ),
-  updatedAt: text(
-    "When the endpoint was last changed, in the service's own format. Null until the first refresh.",
-  ),
+  createdAt: text("In the service's own format; null until the first refresh."),
+  updatedAt: text("In the service's own format; null until the first refresh."),
 } as const satisfies Record<string, Property>;
 
 const endpointOutputs = {
@@ -84,7 +88,7 @@ const endpointOutputs = {
 /** An endpoint as a function returns it. */
 const describedEndpoint = {
   properties: {
-    id: text("The id that the service gave."),
+    id: text("The id that the service assigned."),
     url: text("In the service's own spelling."),
     type: text("`production` or `development`."),
     ...times,
@@ -104,12 +108,13 @@ const validationInputs = {
     type: "array",
     items: { type: "string" },
     description:
-      "What signs the receiver's deliveries, `whsec_…`. With several, the receiver must accept each. Give exactly one of `secrets` and `receiver`.",
+      "What signs its deliveries, `whsec_…`. With several, the receiver must accept each. Always kept as a secret. Give exactly one of `secrets` and `receiver`.",
     secret: true,
   },
   receiver: {
     $ref: ANY,
-    description: "What `receiverConfig` of a TypeScript program returned, as an object or as JSON.",
+    description:
+      "What `receiverConfig` of a TypeScript program returned. One that names an endpoint is known only once that endpoint is registered. An object, or JSON.",
     secret: true,
   },
   timeoutSeconds: {
@@ -144,10 +149,16 @@ For each secret it sends a signed delivery of the type \`webhook.validation\`, a
 export const schema = {
   name: "webhooks",
   displayName: "Webhook endpoints",
-  version,
+  version: manifest.version,
   description: "Webhook endpoints as Pulumi resources, and receivers that are proven at deploy time.",
   keywords: ["pulumi", "webhooks", "standard-webhooks", "category/utility"],
   license: "Apache-2.0",
+  // From `pluginDownloadURL`, the CLI downloads the archive of its platform that scripts/plugin.js made.
+  ...(place && {
+    repository: `https://github.com/${place}`,
+    publisher: owner,
+    pluginDownloadURL: `github://api.github.com/${place}`,
+  }),
   // As `pulumi package add` makes it: with its version, and in Go as a module of its own.
   meta: { moduleFormat: "(.*)", supportPack: true },
   config: { variables: settings },
@@ -198,8 +209,8 @@ export const schema = {
         "Returns the endpoints of the account, as the service lists them now. It is asked in previews too.",
       inputs: {
         properties: {
-          url: text("Only those with this url, however it is spelled. Default: any."),
-          type: text("Only those of this type. Default: both."),
+          url: text("Only endpoints with this url, in any spelling. Default: all."),
+          type: text("Only endpoints of this type. Default: both."),
         } as const satisfies PropertiesOf<GetWebhookEndpointsArgs>,
       },
       outputs: { properties: { endpoints: describedEndpoints }, required: ["endpoints"] },

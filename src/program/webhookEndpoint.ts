@@ -10,11 +10,14 @@ export type { EndpointType };
 
 /** A program's declaration of an endpoint. A change of `url`, `type` or `ip` replaces it; the other two never do. */
 export interface WebhookEndpointArgs {
-  /** An absolute http(s) URL without user info and fragment. The service gets it exactly as written. */
+  /** An absolute http(s) URL without user info and fragment. The service gets it exactly as written. A change replaces the endpoint. */
   url: pulumi.Input<string>;
-  /** What the endpoint is for. The service defines what the types mean. A change replaces the endpoint. */
+  /** `"production"` or `"development"`. The service defines what they mean. A change replaces the endpoint. */
   type: pulumi.Input<EndpointType>;
-  /** An IPv4 or IPv6 address or CIDR range to filter by. The service never returns it, so its drift cannot be seen. */
+  /**
+   * An IPv4 or IPv6 address or CIDR range to filter by. The service never returns it, so its drift cannot be seen. A change replaces the
+   * endpoint.
+   */
   ip?: pulumi.Input<string>;
   /**
    * The id of an existing endpoint to adopt instead of registering a new one. Its url and type must match the

@@ -7,13 +7,13 @@ import { isDefaultProvider } from "../shared/urn";
 export interface WebhooksProviderArgs {
   /** The base URL of the service's API, such as `https://api.example.com/v1`. */
   baseUrl?: pulumi.Input<string>;
-  /** Always kept as a secret. */
+  /** The service's API key. Always kept as a secret. */
   apiKey?: pulumi.Input<string>;
   /** The header that carries the key. Default: `X-Api-Key`. */
   apiKeyHeader?: pulumi.Input<string>;
   /** A word before the key in the header, such as `Bearer`. Default: none. */
   apiKeyScheme?: pulumi.Input<string>;
-  /** The time limit of an operation with its retries, in seconds. Default: 30. One attempt takes at most 10. */
+  /** The time limit of an operation with its retries, in seconds, at most 3600. Default: 30. One attempt takes at most 10. */
   timeoutSeconds?: pulumi.Input<number>;
   /**
    * Whether a warning shows what the service answers to a request that it refuses: up to 500 characters, without the API

@@ -8,11 +8,11 @@ export interface ReceiverValidationArgs {
   url: pulumi.Input<string>;
   /** What signs its deliveries, `whsec_…`. With several, the receiver must accept each. Always kept as a secret. */
   secrets?: pulumi.Input<pulumi.Input<string>[]>;
-  /** What `receiverConfig` returned. One that names an endpoint is known only once that endpoint is registered. */
+  /** What `receiverConfig` of a TypeScript program returned. One that names an endpoint is known only once that endpoint is registered. */
   receiver?: pulumi.Input<ReceiverConfig>;
   /** How long to retry what can pass, in seconds, at most 3600. Default: 60. */
   timeoutSeconds?: pulumi.Input<number>;
-  /** A list such as `[release]`, with what changes with each release of the receiver. A change validates again. */
+  /** A list of strings, numbers and booleans, with what changes with each release of the receiver. A change validates again. */
   triggers?: pulumi.Input<pulumi.Input<string | number | boolean>[]>;
 }
 

@@ -30,3 +30,18 @@ test("the provider's configuration has exactly the settings of the stack's confi
   expect(schema.provider.inputProperties).toBe(schema.config.variables);
   expect(schema.config.variables.apiKey.secret).toBe(true);
 });
+
+test.each([
+  ["git+https://github.com/Example-Owner/webhooks.js.git", "Example-Owner", "Example-Owner/webhooks.js"],
+  ["https://github.com/owner/name", "owner", "owner/name"],
+  [undefined, undefined, undefined],
+])("with the repository %s, the schema says that the plugin comes from there", (url, owner, place) => {
+  jest.isolateModules(() => {
+    jest.doMock("../../package.json", () => ({ version: "1.2.3", repository: url && { type: "git", url } }));
+    const released: typeof import("../../src/plugin/schema") = require("../../src/plugin/schema");
+    const { publisher, repository, pluginDownloadURL } = { ...released.schema };
+    expect(publisher).toBe(owner);
+    expect(repository).toBe(place && `https://github.com/${place}`);
+    expect(pluginDownloadURL).toBe(place && `github://api.github.com/${place}`);
+  });
+});
