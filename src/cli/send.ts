@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { Argument, Option } from "commander";
-import { JOB_EVENTS, readEvent } from "../receiver/delivery";
 import { isSuccess } from "../shared/isSuccess";
 import { parseJson } from "../shared/json";
 import { postDelivery } from "../shared/post";
 import { describeUrl } from "../shared/url";
+import { JOB_EVENTS, readEvent } from "../signature/event";
 import { sign } from "../signature/sign";
 import { deliveryHeaders, readCapture } from "./capture";
 import { CliError } from "./errors";

@@ -1,5 +1,6 @@
 import { CodedError } from "../shared/codedError";
-import { JOB_EVENTS, type TrackedDelivery } from "./delivery";
+import { JOB_EVENTS } from "../signature/event";
+import type { TrackedDelivery } from "./delivery";
 import { refuseOptions } from "./limits";
 import type { Handling } from "./options";
 import type { Delivery, Handler, SchemaIssue, StandardSchema } from "./types";

@@ -1,3 +1,4 @@
+export type { JobEvent, WebhookEvent } from "../signature/event";
 export type { VerificationFailure } from "../signature/result";
 export { WebhookSecretError } from "../signature/secret";
 export { type MemoryDedupeOptions, memoryDedupe } from "./dedupe/memory";
@@ -13,7 +14,6 @@ export type {
   EventSchemas,
   Handler,
   Handlers,
-  JobEvent,
   KeyedDelivery,
   NoEvents,
   Outcome,

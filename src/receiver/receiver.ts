@@ -1,8 +1,9 @@
+import { JOB_EVENTS } from "../signature/event";
 import { claimedId } from "../signature/headers";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
 import { outcomeAnswer, REFUSALS } from "./answers";
 import { memoryDedupe } from "./dedupe/memory";
-import { JOB_EVENTS, TrackedDelivery, VALIDATION_EVENT } from "./delivery";
+import { TrackedDelivery, VALIDATION_EVENT } from "./delivery";
 import { checkNumber } from "./limits";
 import type { Handling, QueueReceiverOptions, ReceiverOptions } from "./options";
 import { handlerTaker, type Processed } from "./process";

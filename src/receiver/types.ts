@@ -1,21 +1,9 @@
+import type { JobEvent, WebhookEvent } from "../signature/event";
 import type { HeadersLike } from "../signature/headers";
 import type { VerificationFailure } from "../signature/result";
 
-/** The events of the service. */
-export type JobEvent = "job.running" | "job.succeeded" | "job.failed";
-
-/** A verified delivery: its signature matched and its timestamp was inside the tolerance. */
-export interface Delivery {
-  /** `webhook-id`: the same in each retry of this delivery. */
-  readonly id: string;
-  /** When it was sent, in unix seconds. */
-  readonly timestamp: number;
-  /** The event's name. Undefined if the body names none. */
-  readonly event: string | undefined;
-  /** The job's id. Undefined if the body has none, or a number that JavaScript would round. */
-  readonly jobId: string | undefined;
-  /** The event's data: the body's `data`, or the whole body if it has none. Undefined if the body is not JSON. */
-  readonly data: unknown;
+/** A verified delivery, as its handler gets it. */
+export interface Delivery extends WebhookEvent {
   /** The body as it was sent, byte for byte. */
   readonly rawBody: Uint8Array;
   /**

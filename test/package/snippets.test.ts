@@ -6,7 +6,7 @@ afterAll(removeFolders);
 
 const OF_TESTS = [
   ...["express", "fastify", "hono", "@hono/node-server", "@types"],
-  ...["bullmq", "ioredis", "kafkajs", "prom-client", "zod"],
+  ...["@trpc/server", "bullmq", "ioredis", "kafkajs", "prom-client", "zod"],
 ];
 const installed = OF_TESTS.map((name) => [name, `test/integration/node_modules/${name}`]);
 const packages = { "@pulumi": "node_modules/@pulumi", ...Object.fromEntries(installed) };
@@ -42,6 +42,7 @@ declare const rawBody: Uint8Array;
 declare const request: import("node:http").IncomingMessage;
 declare const handlers: import("pulumi-webhook-endpoints/receiver").Handlers;
 declare function markDone(jobId: string | undefined): Promise<void>;
+declare const receiver: import("pulumi-webhook-endpoints/receiver").Receiver;
 declare const createHash: typeof import("node:crypto").createHash;
 declare const z: typeof import("zod").z;
 

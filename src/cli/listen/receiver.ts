@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { listen } from "../../emulator/http";
-import { readEvent } from "../../receiver/delivery";
 import { type DeliveryAnswer, postDelivery } from "../../shared/post";
+import { readEvent } from "../../signature/event";
 import { verifyDetailed } from "../../signature/verify";
 import { type Capture, deliveryHeaders, type HeaderPair } from "../capture";
 import type { SigningSecrets } from "../secrets";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { asBuffer } from "../delivery";
+import { asBuffer } from "../../signature/event";
 import { checkedTimeout, inTime, isThenable, refuseOptions } from "../limits";
 import type { QueueReceiverOptions } from "../options";
 import { checkResult, type Taker } from "../process";

@@ -1,6 +1,7 @@
 import { CodedError } from "../../shared/codedError";
 import { isRecord, parseJson } from "../../shared/json";
-import { asBuffer, TrackedDelivery } from "../delivery";
+import { asBuffer } from "../../signature/event";
+import { TrackedDelivery } from "../delivery";
 import type { HandlingOptions } from "../options";
 import { handlerTaker } from "../process";
 import { logFailure, notify, warnerOnce } from "../reports";

@@ -58,6 +58,16 @@ const frameworks: Readonly<Record<string, readonly [code: string, ...packages: s
     http.createServer(toNodeListener(app)).listen(8080);`,
     "h3",
   ],
+  "GraphQL Yoga": [
+    `import http from "node:http";
+    import { createSchema, createYoga } from "graphql-yoga";
+    import { fetchHandler } from "pulumi-webhook-endpoints/receiver/fetch";
+    import { receiver } from "./receiver.js";
+    const handle = fetchHandler(receiver);
+    const schema = createSchema({ typeDefs: "type Query { jobs: Int }" });
+    http.createServer(createYoga({ schema, logging: false, plugins: [${routeOf("GraphQL Yoga")}] })).listen(8080);`,
+    ...["graphql", "graphql-yoga"],
+  ],
   NestJS: [
     `import "reflect-metadata";
     import { Controller, Module, Post, Req, Res } from "@nestjs/common";
@@ -110,6 +120,21 @@ test.each(Object.entries(frameworks))(
     expect(app.lines.filter((line) => line.endsWith("is done"))).toEqual(["job_1 is done", "job_2 is done"]);
   },
 );
+
+test("with tRPC, the program of the page reads a genuine delivery, and refuses a tampered one", async () => {
+  const server = `
+    import { serve } from "@hono/node-server";
+    import { fetchRequestHandler } from "@trpc/server/adapters/fetch";
+    const createContext = ({ req }) => ({ req });
+    const fetch = (req) => fetchRequestHandler({ endpoint: "", req, router, createContext });
+    serve({ fetch, port: 8080 });`;
+  const files = { "app.ts": codeOf("tRPC: deliveries are sent to /trpc/jobs") + server };
+  const packages = from("@trpc/server", "@hono/node-server");
+  const app = await start({ files, packages }, { WEBHOOK_SECRET: secret });
+  expect(await post(app, delivered())).toMatch(/^200 /);
+  expect(await post(app, { ...delivered(), body: Buffer.from("{}") })).toMatch(/^401 .*not verified/);
+  expect(app.lines).toEqual(["job_1 is done"]);
+});
 
 test("the program of the page for Next.js loads without secrets, as in next build", async () => {
   const files = { "app.ts": codeOf("Next.js: app/jobs/route.ts") };
