@@ -14,11 +14,11 @@ test(`the README has at most ${MOST_LINES} lines`, () => {
   expect(readme.trimEnd().split("\n").length).toBeLessThanOrEqual(MOST_LINES);
 });
 
-test("the documentation has at most sixteen pages, 3,500 lines and 28,000 words", () => {
+test("the documentation has at most eighteen pages, 3,700 lines and 29,500 words", () => {
   const texts = pages.filter((page) => page.startsWith("docs/")).map(read);
-  expect(texts.length).toBeLessThanOrEqual(16);
-  expect(texts.join("").split("\n").length).toBeLessThanOrEqual(3_500);
-  expect(texts.join("").split(/\s+/).length).toBeLessThanOrEqual(28_000);
+  expect(texts.length).toBeLessThanOrEqual(18);
+  expect(texts.join("").split("\n").length).toBeLessThanOrEqual(3_700);
+  expect(texts.join("").split(/\s+/).length).toBeLessThanOrEqual(29_500);
 });
 
 /** Returns what is wrong with a documented command, or undefined. */
