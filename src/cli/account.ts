@@ -1,4 +1,5 @@
-import { WebhooksClient, type WebhooksClientOptions } from "../client";
+import { WebhookError, WebhooksClient, type WebhooksClientOptions } from "../client";
+import { withHint } from "../provider/errors";
 import { resolveSettings } from "../provider/settings";
 import { describeAnswer, hasAnswer } from "../provider/shownAnswer";
 import { originOf } from "../provider/state";
@@ -45,7 +46,7 @@ export async function withAccount<T>(context: Context, work: (account: Account) 
     return await work({ origin, client, connection, configuration: found.value });
   } catch (error) {
     if (showResponses && hasAnswer(error)) output.warn(describeAnswer(error, connection.apiKey));
-    throw error;
+    throw error instanceof WebhookError ? withHint(error) : error;
   } finally {
     await client.close();
   }

@@ -68,12 +68,12 @@ const ADVICE: Readonly<Partial<Record<WebhookErrorCode, string>>> = {
     "The service refused the API key: it is wrong or rotated, or belongs in another header than apiKeyHeader (default: X-Api-Key).",
   NOT_FOUND: "The account of this API key has no endpoint with that id.",
   RATE_LIMITED: "The service is limiting requests: try again later.",
-  REJECTED:
-    "The service refused the request. Check what was sent, and after 404 or 405 baseUrl; the error's responseText may say why.",
-  SERVER_ERROR: "The service failed; the error's responseText may say why.",
+  REJECTED: "The service refused the request. Check what was sent, and after 404 or 405 baseUrl.",
+  SERVER_ERROR: "The service failed.",
   MALFORMED_RESPONSE: "Check that baseUrl is the address of the webhook service's API, not of its website.",
   RESPONSE_TOO_LARGE: "Check baseUrl, or raise maxResponseBytes.",
-  UNREACHABLE: "Nothing was sent. Check baseUrl, the network, HTTPS_PROXY and NO_PROXY.",
+  UNREACHABLE:
+    "Nothing was sent, so nothing was registered or deleted. Check baseUrl, the network, HTTPS_PROXY and NO_PROXY.",
   TIMED_OUT:
     "To wait longer, raise timeoutMs, or webhooks:timeoutSeconds of a stack (one attempt takes 10 s at most).",
   REDIRECTED:

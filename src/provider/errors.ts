@@ -1,7 +1,7 @@
 import { WebhookError } from "../client/errors";
 import { CodedError } from "../shared/codedError";
 import { describeUrl } from "../shared/url";
-import { HOW_TO_SEE_ANSWER, hasAnswer } from "./shownAnswer";
+import { hintFor } from "./shownAnswer";
 import type { PendingState } from "./state";
 
 /** Why the provider refused or could not finish something. Stable: programs and tests may rely on them. */
@@ -36,8 +36,7 @@ export class PendingError extends CodedError<"REGISTRATION_PENDING"> {
     super(
       "REGISTRATION_PENDING",
       `the registration of ${describeUrl(state.url)} was sent, but it is unknown whether it succeeded (${answer}: ${cause.code}). ` +
-        "Run `pulumi up` again: it takes over the endpoint if it exists, and registers it if not. `pulumi refresh` and " +
-        `\`pulumi destroy\` also settle it.${hasAnswer(cause) ? ` ${HOW_TO_SEE_ANSWER}` : ""}`,
+        `Run \`pulumi up\` again: it takes over the endpoint if it exists, and registers it if not.${hintFor(cause)}`,
       { cause },
     );
     this.id = id;
@@ -46,26 +45,37 @@ export class PendingError extends CodedError<"REGISTRATION_PENDING"> {
   }
 }
 
+/** Returns the error of a verb that has no usable settings. */
+export function settingsUnusable(problems: readonly string[]): EndpointError {
+  return new EndpointError(
+    "SETTINGS_INVALID",
+    `the settings of this run cannot be used. What is wrong: ${problems.join("; ")}. ${OTHER_SETTINGS}`,
+  );
+}
+
 /** Returns whether the service refused the API key. */
 export function isUnauthorized(error: unknown): error is WebhookError {
   return error instanceof WebhookError && (error.statusCode === 401 || error.statusCode === 403);
 }
 
+/** Only the provider knows which settings a command without a program uses (engine rule 3). */
+const OTHER_SETTINGS =
+  "`pulumi refresh` and `pulumi destroy` use the settings of the last `pulumi up`. If the key was rotated or the service has moved since, " +
+  "run `pulumi up` before them, or add --run-program to them.";
+/** What other settings may heal. */
+const OF_SETTINGS: readonly WebhookError["code"][] = ["UNAUTHORIZED", "UNREACHABLE"];
+
 /** Returns an error of the service as the user is to see it. */
 export function explain(error: WebhookError): WebhookError {
   const cancelled = "the run was cancelled, so it did not wait for the service. Run the same command again.";
   if (error.code === "ABORTED") return reworded(error, cancelled);
-  if (!isUnauthorized(error)) return withHint(error);
-  // Only the provider knows which key a command without a program uses (engine rule 3).
-  const detail =
-    `${error.detail} \`pulumi refresh\` and \`pulumi destroy\` use the key of the last \`pulumi up\`. If the key was rotated, run ` +
-    "`pulumi up` before them, or add --run-program to them.";
-  return withHint(reworded(error, detail));
+  const advice = OF_SETTINGS.includes(error.code) ? ` ${OTHER_SETTINGS}` : "";
+  return reworded(error, error.detail + advice + hintFor(error));
 }
 
-/** Returns an error that says how to see the service's answer, if there is one. */
+/** Returns an error that says how to see the service's answer, if there is one and no warning has shown it. */
 export function withHint(error: WebhookError): WebhookError {
-  return hasAnswer(error) ? reworded(error, `${error.detail} ${HOW_TO_SEE_ANSWER}`) : error;
+  return reworded(error, error.detail + hintFor(error));
 }
 
 function reworded(error: WebhookError, detail: string): WebhookError {
@@ -73,16 +83,42 @@ function reworded(error: WebhookError, detail: string): WebhookError {
   return new WebhookError(detail, { code, statusCode, responseText, cause: error });
 }
 
-/** Returns the verbs with the service's refusals explained, and without the stack that the plugin would print (engine rule 15). */
+/**
+ * Returns the verbs with their failures as the user is to see them. What goes wrong for all resources alike, such as a refused key, is
+ * explained with the first of them: the others have only the first sentence and the code.
+ */
 export function explained<T extends Record<string, (...args: never[]) => Promise<unknown>>>(verbs: T): T {
+  const told = new Set<string>();
   const fail = (error: unknown): never => {
+    if (!(error instanceof CodedError)) throw error; // a bug keeps its stack
     const shown = error instanceof WebhookError ? explain(error) : error;
-    if (shown instanceof CodedError) shown.stack = ""; // a bug keeps its own
-    throw shown;
+    const [, what = "", why = ""] = /^(.+?)\. (.+)$/s.exec(shown.detail) ?? [];
+    const isRepeated = why !== "" && told.has(why);
+    told.add(why);
+    throw printedOnce(isRepeated ? shortened(shown, what) : shown);
   };
   const wrapped = Object.entries(verbs).map(([name, verb]) => [
     name,
     (...args: never[]) => verb(...args).catch(fail),
   ]);
   return Object.fromEntries(wrapped) as T;
+}
+
+function shortened(error: CodedError, what: string): CodedError {
+  if (error instanceof WebhookError) return reworded(error, what);
+  return error instanceof EndpointError ? new EndpointError(error.code, what, { cause: error }) : error;
+}
+
+/**
+ * Keeps the plugin from printing an error twice. It writes `${error}: ${error.stack}` to standard error, which Pulumi shows below the
+ * stack, and gives Pulumi the message, which it shows below the resource (engine rule 15).
+ */
+function printedOnce(error: CodedError): CodedError {
+  const get = () => {
+    const { stderr } = process;
+    stderr.write = () => true;
+    queueMicrotask(() => Reflect.deleteProperty(stderr, "write"));
+    return "";
+  };
+  return Object.defineProperty(error, "stack", { get, configurable: true });
 }

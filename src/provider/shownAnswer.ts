@@ -9,9 +9,14 @@ const SIGNING_SECRET = /whsec_[\w+/=%&#;\\-]+/g;
 /** What may hold the key with other text in front of it, such as a scheme. */
 const BASE64 = /[A-Za-z0-9+/_\\-]{16,}/g;
 
-/** Ends the message of an error that has an answer, which no error shows because it may be confidential. */
-export const HOW_TO_SEE_ANSWER =
-  "To see the service's response in a warning, run `pulumi config set webhooks:showResponses true`, or set WEBHOOKS_SHOW_RESPONSES=true.";
+/** The errors whose answer a warning has shown. */
+const shownErrors = new WeakSet<WebhookError>();
+
+/** Returns the end of the message of an error that has an answer: no message shows it, because it may be confidential. */
+export function hintFor(error: WebhookError): string {
+  if (!hasAnswer(error) || shownErrors.has(error)) return "";
+  return " To see the service's response in a warning, run `pulumi config set webhooks:showResponses true`, or set WEBHOOKS_SHOW_RESPONSES=true.";
+}
 
 /** Returns whether the service answered a request with a refusal that says why. */
 export function hasAnswer(error: unknown): error is WebhookError & { responseText: string } {
@@ -21,10 +26,9 @@ export function hasAnswer(error: unknown): error is WebhookError & { responseTex
 }
 
 /** Returns a warning that shows a refusal: cut, in one line, and without the API key. */
-export function describeAnswer(
-  { statusCode, responseText }: WebhookError & { responseText: string },
-  apiKey: string,
-) {
+export function describeAnswer(error: WebhookError & { responseText: string }, apiKey: string) {
+  const { statusCode, responseText } = error;
+  shownErrors.add(error);
   // JSON may escape any character.
   const json = parseJson(responseText);
   const answered = json === undefined ? responseText : JSON.stringify(json);

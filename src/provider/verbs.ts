@@ -6,7 +6,7 @@ import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import { sameUrl } from "../shared/url";
 import { changedArguments, checkArguments, declaredArguments } from "./arguments";
 import { connectEngine } from "./engine";
-import { EndpointError, explained, PendingError } from "./errors";
+import { EndpointError, explained, PendingError, settingsUnusable } from "./errors";
 import { mustNotMove } from "./refusals";
 import { type Run, type RunOptions, startRun } from "./run";
 import { type EndpointInputs, type EndpointState, isPending, isRecorded, stateOf } from "./state";
@@ -32,7 +32,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
   const requireRun = (): Run => {
     const result = start();
     if ("run" in result) return result.run;
-    throw new EndpointError("SETTINGS_INVALID", result.problems.join("; "));
+    throw settingsUnusable(result.problems);
   };
 
   return explained({
