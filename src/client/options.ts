@@ -106,10 +106,11 @@ function baseUrlProblem(value: unknown): string | false {
   if (!isHttpUrl(value)) {
     return 'must be an absolute URL that begins with "https://" (or "http://" for this machine)';
   }
-  const { username, password, protocol, hostname } = new URL(value);
+  const { username, password, protocol, hostname, pathname } = new URL(value);
   if (username !== "" || password !== "" || /[?#]/.test(value)) {
     return "must not contain a user name or password, a query or a fragment";
   }
+  if (/\/webhooks\/*$/.test(pathname)) return "must not end in /webhooks, which each request appends";
   const isExposed = protocol === "http:" && !isLoopback(hostname);
   return isExposed && 'must begin with "https://": plain http would expose the API key on the network';
 }

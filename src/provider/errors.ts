@@ -78,7 +78,8 @@ export function withHint(error: WebhookError): WebhookError {
   return reworded(error, error.detail + hintFor(error));
 }
 
-function reworded(error: WebhookError, detail: string): WebhookError {
+/** Returns the same failure in other words. */
+export function reworded(error: WebhookError, detail: string): WebhookError {
   const { code, statusCode, responseText } = error;
   return new WebhookError(detail, { code, statusCode, responseText, cause: error });
 }

@@ -1,7 +1,8 @@
-import { describeUrl } from "../shared/url";
+import type { Endpoint, WebhookError } from "../client";
+import { describeUrl, sameUrl } from "../shared/url";
 import { commandLine } from "../shared/words";
 import type { Decision, Named, Wanted } from "./decide";
-import { EndpointError } from "./errors";
+import { EndpointError, reworded } from "./errors";
 
 /** How many endpoints a message names. */
 const MAX_NAMED = 5;
@@ -76,6 +77,21 @@ export function notRegistered({ url }: Wanted, { id }: Named): EndpointError {
     "ENDPOINT_EXISTS",
     `the service answered the registration of ${describeUrl(url)} with endpoint ${id}, which was there before: it keeps one endpoint for ` +
       `each url. If no other resource has it, set adoptId: ${JSON.stringify(id)}. Otherwise declare another url.`,
+  );
+}
+
+/** Returns the refusal of a registration. If the url may be why, because an endpoint has it, it says so. */
+export function refusedBeside(
+  listed: readonly Endpoint[],
+  { url }: Wanted,
+  error: WebhookError,
+): WebhookError {
+  const found = listed.find((each) => sameUrl(each.url, url));
+  if (found === undefined || (error.statusCode !== 409 && error.statusCode !== 422)) return error;
+  return reworded(
+    error,
+    `${error.detail} Endpoint ${found.id} (${found.type}) has this url, and some services keep one endpoint for each url. If ${found.id} is ` +
+      "this resource's, which a replacement deletes only afterwards, set deleteBeforeReplace: true in the resource's options.",
   );
 }
 

@@ -12,6 +12,7 @@ import {
   notRegistered,
   otherIpPending,
   refusalOf,
+  refusedBeside,
   stillPending,
 } from "./refusals";
 import { otherSpellingWarning } from "./secretUrls";
@@ -137,7 +138,8 @@ export class Registrar {
       if (wasThere) throw notRegistered(inputs, endpoint);
       return memory.noteMade(endpoint);
     } catch (error) {
-      if (!(error instanceof WebhookRegistrationError) || error.outcome === "not-made") throw error;
+      if (!(error instanceof WebhookRegistrationError)) throw error;
+      if (error.outcome === "not-made") throw refusedBeside(list.endpoints, inputs, error);
       const pending = { before, attemptedAt };
       const state = { ...stateOf({ createdAt: null, updatedAt: null }, inputs, origin), pending };
       const failure = new PendingError(newPendingId(), state, error);

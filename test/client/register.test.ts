@@ -84,7 +84,7 @@ test("a registration is not-made, and repeated, while no connection can be opene
   const client = clientOf("http://127.0.0.1:1", { onWait: (wait) => waits.push(wait) });
   const error = await failure(client.register(registration));
   expect(error).toMatchObject({ outcome: "not-made", code: "UNREACHABLE" });
-  expect(error.message).toMatch(/: ECONNREFUSED \(attempt 4\)\. Nothing was sent\./);
+  expect(error.message).toMatch(/: ECONNREFUSED \(attempt 4\)\. Nothing was sent, so/);
   expect(waits.map(({ attempt, code }) => [attempt, code])).toEqual(
     [1, 2, 3].map((attempt) => [attempt, "UNREACHABLE"]),
   );

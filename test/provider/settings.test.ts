@@ -39,6 +39,12 @@ test.each<[string, string, string, RegExp]>([
   ["a relative base URL", "baseUrl", "example.com", /baseUrl must be an absolute URL/],
   ["plain http to another host", "baseUrl", "http://example.com", /baseUrl must begin with "https:/],
   ["a base URL with a password", "baseUrl", "https://u:k3y@example.com", /user name or password/],
+  [
+    "a base URL that ends in /webhooks",
+    "baseUrl",
+    "https://example.com/v1/webhooks/",
+    /must not end in .webhooks/,
+  ],
   ["a key with a line break", "apiKey", "k3y\nx", /apiKey must be .*without line breaks/],
   ["a header that is none", "apiKeyHeader", "X Key", /apiKeyHeader must name a header/],
   ["a scheme of two words", "apiKeyScheme", "Bearer x", /apiKeyScheme must be one word/],

@@ -182,10 +182,23 @@ test("what was certainly not made is not in the state, and showResponses shows w
   const base64 = Buffer.from(`user:${key}`).toString("base64url");
   const body = String.raw`{"reason":"no\u0007","a":"${key}","b":"${escaped}","c":"whsec_ab\/cd\u002B","d":"${base64}","e":"${"x".repeat(600)}"}`;
   service.fault({ operation: "register", kind: "status", status: 422, body: `${body}\n` });
-  await fails(next(config).create(inputs), /^(?!.*reason).*REJECTED/s);
+  await fails(next(config).create(inputs), /^(?!.*(reason|showResponses)).*REJECTED/s);
   warned(/^the service answered 422: \{"reason":.*("[abcd]":"\[secret\]",){4}.*x … \(cut\)$/);
   expect(world.warnings[0]?.length).toBeLessThan(560);
 });
+
+test.each([409, 422])(
+  "a registration that is refused with %d names the endpoint with that url, and deleteBeforeReplace",
+  async (status) => {
+    const { id } = service.add({ url: inputs.url, type: "development" });
+    service.fault({ operation: "register", kind: "status", status, times: 2 });
+    await fails(verbs.create({ ...inputs, url: urlOf("other") }), /^(?!.*deleteBeforeReplace).*REJECTED/s);
+    await fails(
+      verbs.create(inputs),
+      new RegExp(`Endpoint ${id} \\(development\\).*deleteBeforeReplace.*REJECTED`),
+    );
+  },
+);
 
 test("create warns when the service stores another spelling, and not when it only normalizes", async () => {
   begin({ spell: (each) => each.replace(/\/\?/, "?").replace("HOOKS", "hooks") });
@@ -332,7 +345,7 @@ test("a refused key is explained once a run, to read or delete, and costs one re
   service.fault({ operation: "any", kind: "status", status: 401, times: 99 });
   await fails(next().delete(id, outs), explained);
   service.requests.length = 0;
-  const named = /^Cannot list webhook endpoints: GET \S+ was answered with 401 \(UNAUTHORIZED\)$/;
+  const named = /^Cannot list the webhook endpoints: GET \S+ was answered with 401 \(UNAUTHORIZED\)$/;
   await Promise.all([1, 2, 3].map(() => fails(verbs.read(id, outs), named)));
   expect(sent()).toEqual(["list"]);
 });
