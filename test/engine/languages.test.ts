@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeF
 import { join } from "node:path";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { parseReceiverConfig } from "../../src/stack";
-import { NativeProject, plugin } from "./nativeProject";
+import { NativeProject } from "./nativeProject";
 
 jest.setTimeout(300_000);
 
@@ -48,9 +48,10 @@ test("the program of the documentation in Python goes up", async () => {
 test("the release file installs, and is all that the program of the documentation in YAML needs", async () => {
   const released = new NativeProject({ config: config(), plugins: [] });
   try {
-    const release = join(root, "scripts/plugin.js");
-    const file = (await released.shell(`node '${release}' '${released.folder}'`)).trim();
-    const { version } = JSON.parse(await released.shell(`pulumi package get-schema '${plugin}'`));
+    const release = join(released.folder, "release");
+    await released.shell(`node '${join(root, "scripts/plugin.js")}' '${release}'`);
+    const { version } = JSON.parse(readFileSync(join(release, "schema.json"), "utf8"));
+    const file = join(release, `pulumi-resource-webhooks-v${version}-linux-amd64.tar.gz`);
     await released.succeed("plugin", "install", "resource", "webhooks", version, "--file", file);
     released.write("Pulumi.yaml", documented("yaml").replace("name: jobs", "name: test"));
     await expectToWork(released);
