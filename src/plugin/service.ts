@@ -4,7 +4,6 @@ import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import type { Engine } from "../provider/engine";
 import type { Configuration } from "../provider/settings";
-import { readStackState } from "../provider/stack";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import { detailedDiff } from "./diff";
 import type { PluginEngine } from "./engine";
@@ -18,8 +17,6 @@ import { conceal, type Properties, reveal } from "./values";
 interface ServiceOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly engine: Engine & Pick<PluginEngine, "cancel" | "met">;
-  /** Reads the state of a stack. Default: by `pulumi stack export`. */
-  readonly readState?: typeof readStackState;
   /** Default: those of this package. */
   readonly resources?: Resources;
 }
@@ -37,8 +34,7 @@ const EXTERNAL_KEY = "external";
 export function createService({
   environment,
   engine,
-  readState = readStackState,
-  resources = createResources({ environment, engine, readState }),
+  resources = createResources({ environment, engine }),
 }: ServiceOptions): UntypedServiceImplementation {
   let configuration: Configuration = () => undefined;
   const resourceOf = (urn: string): Resource => {
@@ -62,13 +58,11 @@ export function createService({
     }),
 
     invoke: unary(async (request: proto.InvokeRequest) => {
-      const { values, secretNames } = reveal(request.getArgs());
       const { warn, cancelled: signal } = engine;
-      const options = { configuration, environment, engine, warn, signal, readState };
-      const answer = await callFunction(request.getTok(), values, options);
-      const isSecret = answer.isSecret || secretNames.size > 0;
-      const response = new proto.InvokeResponse();
-      return response.setReturn(conceal(answer.values, isSecret ? Object.keys(answer.values) : []));
+      const options = { configuration, environment, warn, signal };
+      const found = await callFunction(request.getTok(), reveal(request.getArgs()).values, options);
+      // All of it, because nobody can know which urls hold tokens. The schema cannot say so for a function's outputs.
+      return new proto.InvokeResponse().setReturn(conceal(found, Object.keys(found)));
     }),
 
     check: unary(async (request: proto.CheckRequest) => {
@@ -112,8 +106,10 @@ export function createService({
     read: unary(async (request: proto.ReadRequest) => {
       const resource = resourceOf(request.getUrn());
       const state = reveal(request.getProperties(), resource.secretNames);
-      const secretNames = [...state.secretNames, ...reveal(request.getInputs()).secretNames];
       const { id = "", props = {}, inputs } = await resource.verbs.read(request.getId(), state.values);
+      const secretNames = [...state.secretNames, ...reveal(request.getInputs()).secretNames];
+      // A program's `get`, whose url may hold a token. An import has no properties, and what it reads becomes the program's code.
+      if (props[EXTERNAL_KEY] === true && request.hasProperties()) secretNames.push("url");
       const response = new proto.ReadResponse().setId(id);
       if (id === "") return response;
       // Without inputs of its own, a resource keeps those that it has.

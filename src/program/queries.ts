@@ -3,7 +3,6 @@ import type { Endpoint, EndpointType } from "../client/endpoint";
 import { CodedError } from "../shared/codedError";
 import { failOnce, withoutStack } from "../shared/failOnce";
 import { unknownOptions } from "../shared/knownOptions";
-import { mayBeSecret } from "./declaredUrls";
 import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "./lookup";
 import type { WebhooksProvider } from "./webhooksProvider";
 import { stackSettings } from "./webhooksProvider";
@@ -32,7 +31,8 @@ export interface GetWebhookEndpointsArgs {
 
 /**
  * Returns an endpoint that is managed elsewhere, as the service describes it now. It asks in previews too. A missing endpoint
- * fails the program. To have the endpoint in the stack's state, use `WebhookEndpoint.get`.
+ * fails the program. The result is always secret, because its url may hold a token; `pulumi.unsecret` shows it. To have the endpoint
+ * in the stack's state, use `WebhookEndpoint.get`.
  */
 export function getWebhookEndpoint(
   args: GetWebhookEndpointArgs,
@@ -42,7 +42,7 @@ export function getWebhookEndpoint(
   return ask("getWebhookEndpoint", opts, args, ({ id }, options) => lookUpEndpoint(id, options));
 }
 
-/** Returns the endpoints of the account, as the service lists them now. It asks in previews too. */
+/** Returns the endpoints of the account, as the service lists them now. It asks in previews too. The result is always secret. */
 export function getWebhookEndpoints(
   args: GetWebhookEndpointsArgs = {},
   opts: QueryOptions = {},
@@ -63,17 +63,14 @@ function requireKnown(
   if (problems.length > 0) throw new pulumi.RunError(`${what}: ${problems.join("; ")}`);
 }
 
-/**
- * Asks the service once all arguments are known. The answer is secret if an argument is, or if it holds a url that is, or may be,
- * one that the program declared as a secret.
- */
+/** Asks the service once all arguments are known. The result is secret, because nobody can know which urls hold tokens. */
 function ask<Args extends object, Answer extends Endpoint | Endpoint[]>(
   name: FunctionName,
   { provider }: QueryOptions,
   args: Args,
   question: (args: pulumi.Unwrap<Args>, options: LookupOptions) => Promise<Answer>,
 ): pulumi.Output<Answer> {
-  const settings = pulumi.unsecret(pulumi.output(provider?.programSettings ?? stackSettings()));
+  const settings = provider?.programSettings ?? stackSettings();
   const answer = pulumi.all([args, settings]).apply(async ([known, values]) => {
     if (hasMocks()) return mocked<Answer>(name, known);
     const options: LookupOptions = {
@@ -82,15 +79,13 @@ function ask<Args extends object, Answer extends Endpoint | Endpoint[]>(
       warn: (message) => pulumi.log.warn(message),
     };
     try {
-      const found = await question(known as pulumi.Unwrap<Args>, options);
-      const urls = [found].flat().map(({ url }) => url);
-      return (await mayBeSecret(urls)) ? pulumi.secret(found) : found;
+      return await question(known as pulumi.Unwrap<Args>, options);
     } catch (error) {
       if (!(error instanceof CodedError)) throw error;
       throw withoutStack(new pulumi.RunError(error.message));
     }
   });
-  return failOnce(answer) as pulumi.Output<Answer>;
+  return pulumi.secret<unknown>(failOnce(answer)) as pulumi.Output<Answer>;
 }
 
 /** Returns whether the program is a unit test: `pulumi.runtime.setMocks` puts a monitor of its own in place. */

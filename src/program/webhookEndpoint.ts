@@ -3,7 +3,6 @@ import type { EndpointType } from "../client/endpoint";
 import { NAME_INPUT, ORGANIZATION_INPUT, SECRET_INPUT } from "../provider/arguments";
 import { AFTER_INPUT, PROVIDER_CODE, TYPE_TOKEN } from "../shared/permanent";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
-import { declareUrl } from "./declaredUrls";
 import { warnOfPlainKey } from "./webhooksProvider";
 
 export type { EndpointType };
@@ -64,7 +63,7 @@ export class WebhookEndpoint extends pulumi.CustomResource {
   declare public readonly updatedAt: pulumi.Output<string | null>;
 
   /**
-   * Reads an endpoint that is managed elsewhere. A missing endpoint is an error.
+   * Reads an endpoint that is managed elsewhere. A missing endpoint is an error. Its `url` is always secret.
    *
    * @param id The id that the service issued.
    */
@@ -79,7 +78,11 @@ export class WebhookEndpoint extends pulumi.CustomResource {
         `WebhookEndpoint.get: the id of ${JSON.stringify(name)} is empty. Pass the id that the service issued.`,
       );
     }
-    return new WebhookEndpoint(name, undefined, { ...opts, id });
+    return new WebhookEndpoint(
+      name,
+      undefined,
+      pulumi.mergeOptions({ ...opts, id }, { additionalSecretOutputs: ["url"] }),
+    );
   }
 
   constructor(name: string, args: WebhookEndpointArgs, opts?: pulumi.CustomResourceOptions);
@@ -94,7 +97,6 @@ export class WebhookEndpoint extends pulumi.CustomResource {
     }
     const hidden = args === undefined ? {} : hiddenInputs(name, args);
     super(TYPE_TOKEN, name, { ...OUTPUTS, ...args, ...hidden, __provider: PROVIDER_CODE }, opts);
-    declareUrl(args?.url);
     warnOfPlainKey();
     if (opts?.deletedWith !== undefined) {
       void pulumi.log.warn(

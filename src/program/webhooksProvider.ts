@@ -70,16 +70,18 @@ export function stackSettings(): ProgramSettings {
   return Object.fromEntries(SETTING_NAMES.map((setting) => [`webhooks:${setting}`, look(setting)]));
 }
 
-let hasWarned = false;
+/** Marks the stack's own resource once its program was warned. Several programs in a process, or several copies of this package in a program, share it. */
+const WARNED = Symbol.for("pulumi-webhook-endpoints: warned of the API key in plain text");
 
-/** Warns once if the stack's configuration holds the API key in plain text: it shows in Pulumi.<stack>.yaml. */
+/** Warns once a run if the stack's configuration holds the API key in plain text: it shows in Pulumi.<stack>.yaml. */
 export function warnOfPlainKey(): void {
+  const stack = Object(pulumi.runtime.getStackResource());
   const key = new pulumi.Config("webhooks").get("apiKey");
   // The SDK's types leave it out.
   const isConfigSecret: unknown = Reflect.get(pulumi.runtime, "isConfigSecret");
-  if (hasWarned || key === undefined || typeof isConfigSecret !== "function") return;
+  if (Reflect.has(stack, WARNED) || key === undefined || typeof isConfigSecret !== "function") return;
   if (isConfigSecret("webhooks:apiKey") === true) return;
-  hasWarned = true;
+  Reflect.set(stack, WARNED, true);
   void pulumi.log.warn(
     "webhooks:apiKey is in the stack's configuration in plain text. Encrypt it: pulumi config set --secret webhooks:apiKey, and rotate " +
       "the key if the file was committed.",

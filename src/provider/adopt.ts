@@ -3,8 +3,8 @@ import { sameUrl } from "../shared/url";
 import type { Context } from "./context";
 import type { Question } from "./decide";
 import { EndpointError } from "./errors";
-import { shownStored } from "./secretUrls";
 import type { EndpointInputs } from "./state";
+import { shownStored } from "./storedUrl";
 
 /**
  * Adopts the endpoint that the user named: exactly that one. Nothing changes at the service.
@@ -27,7 +27,7 @@ export async function adopt(
   if (!sameUrl(endpoint.url, inputs.url) || endpoint.type !== inputs.type)
     throw new EndpointError(
       "ADOPT_MISMATCH",
-      `cannot adopt endpoint ${id}: the service has it with another url or type, ${shownStored(inputs.url, endpoint)} (${endpoint.type}). ` +
+      `cannot adopt endpoint ${id}: the service has it with another url or type, ${shownStored(inputs.url, endpoint, memory)} (${endpoint.type}). ` +
         "Declare the endpoint as it is, adopt it, and change it afterwards; or remove adoptId to register a new one.",
     );
   if (isHeld(endpoint))

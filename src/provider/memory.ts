@@ -1,4 +1,5 @@
 import type { Endpoint } from "../client";
+import { normalizeUrl } from "../shared/url";
 import type { Evidence } from "./decide";
 import type { PendingError } from "./errors";
 import { keyOf } from "./identity";
@@ -28,6 +29,8 @@ export class Memory {
   readonly #pending = new Map<string, Map<string, Evidence>>();
   /** The registrations of this run that got no usable answer, by url and type. */
   readonly #unanswered = new Map<string, PendingError>();
+  /** The urls that the program declares as secrets, as far as they are known. */
+  readonly #secretUrls = new Set<string>();
   /** The names of the resources that were checked, by their inputs: `create` gets nothing else (engine rule 28). */
   readonly #names = new Map<string, string[]>();
 
@@ -82,6 +85,15 @@ export class Memory {
   unansweredLike(inputs: EndpointInputs): PendingError | undefined {
     const error = this.#unanswered.get(keyOf(inputs));
     return error && !this.has(error.id, "settled") ? error : undefined;
+  }
+
+  noteSecretUrl(url: string): void {
+    this.#secretUrls.add(normalizeUrl(url));
+  }
+
+  /** Returns whether the program declares this url, in any spelling, as a secret. */
+  isSecretUrl(url: string): boolean {
+    return this.#secretUrls.has(normalizeUrl(url));
   }
 
   noteName(news: EndpointInputs, name: string): void {

@@ -4,7 +4,6 @@ import { NAME_INPUT, ORGANIZATION_INPUT, SECRET_INPUT } from "./arguments";
 import type { Context } from "./context";
 import { explain, isUnauthorized } from "./errors";
 import { refusalOf } from "./refusals";
-import { noteSecretUrl } from "./secretUrls";
 import type { EndpointInputs } from "./state";
 import type { Unanswered } from "./unanswered";
 
@@ -28,7 +27,7 @@ export class Preview {
     const { memory, stack } = this.run;
     const { [NAME_INPUT]: name, [ORGANIZATION_INPUT]: organization, [SECRET_INPUT]: isSecret } = news;
     if (typeof organization === "string" && organization !== "") stack.inOrganization(organization);
-    if (isSecret === true) noteSecretUrl(inputs.url);
+    if (isSecret === true) memory.noteSecretUrl(inputs.url);
     if (typeof name !== "string") return undefined;
     memory.noteName(inputs, name);
     return name;

@@ -15,9 +15,9 @@ import {
   refusedBeside,
   stillPending,
 } from "./refusals";
-import { otherSpellingWarning } from "./secretUrls";
 import { pendingEvidence } from "./stackState";
 import { type EndpointInputs, type PendingState, stateOf } from "./state";
+import { otherSpellingWarning } from "./storedUrl";
 import type { Unanswered } from "./unanswered";
 
 /** Gives each resource its endpoint, once: takes over what an earlier registration made for it, adopts what the user named, or registers. */
@@ -40,7 +40,7 @@ export class Registrar {
         adoptId === undefined || (await this.run.stack.hasEndpointOf(inputs))
           ? await this.#takeOrRegister(inputs)
           : await this.#adopt(adoptId, inputs);
-      const warning = otherSpellingWarning(inputs.url, endpoint);
+      const warning = otherSpellingWarning(inputs.url, endpoint, this.run.memory);
       if (warning !== undefined) this.run.log.warn(warning);
       return endpoint;
     });

@@ -30,10 +30,13 @@ function documented(language: string): string {
 }
 
 async function expectToWork(documented: NativeProject): Promise<void> {
-  const theirs = emulator.add({ url: "https://hooks.example.com/theirs", type: "development" });
+  const theirs = emulator.add({ url: "https://hooks.example.com/t0ken", type: "development" });
   await documented.up();
   const { jobs } = documented.ids();
-  expect(await documented.outputs()).toMatchObject({ jobsId: jobs, sandboxes: [{ url: theirs.url }] });
+  expect(await documented.outputs()).toEqual({ jobsId: jobs, sandboxes: "[secret]" });
+  documented.expectHidden("t0ken");
+  const sandboxes = await documented.succeed("stack", "output", "sandboxes", "--show-secrets", "--json");
+  expect(JSON.parse(sandboxes)).toMatchObject([{ url: theirs.url }]);
   expect(emulator.endpoints()).toContainEqual(expect.objectContaining({ id: jobs, type: "production" }));
   for (const { id } of emulator.endpoints()) emulator.remove(id);
 }

@@ -103,8 +103,9 @@ test("every program on the page of the resource type-checks and runs", async () 
   await project.up();
 
   expect(await project.outputs()).toMatchObject({
-    sharedUrl: "https://hooks.example.com/existing",
+    sharedUrl: "[secret]",
     createdAt: expect.stringMatching(/^20/),
+    sandboxes: "[secret]",
   });
   const { adopted, "new-name": renamed, tokens, sandbox } = await project.endpoints();
   expect(adopted?.id).toBe(EXAMPLE_ID);

@@ -6,7 +6,7 @@ import { ConfigureRequest, DiffResponse } from "@pulumi/pulumi/proto/provider_pb
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { PluginEngine } from "../../src/plugin/engine";
-import type { Resources } from "../../src/plugin/resources";
+import { createResources, type Resources } from "../../src/plugin/resources";
 import { createService } from "../../src/plugin/service";
 import { type Deployment, StackState } from "../../src/provider/stackState";
 
@@ -71,12 +71,9 @@ export class NativePlugin {
     };
     plugin.#engine.addService(EngineService, { log } as never);
     const engine = new PluginEngine(`127.0.0.1:${await listen(plugin.#engine)}`);
-    const service = createService({
-      environment,
-      engine,
-      readState: async () => new StackState({ resources: state }),
-      ...(resources && { resources }),
-    });
+    const readState = async () => new StackState({ resources: state });
+    const ours = () => createResources({ environment, engine, readState });
+    const service = createService({ environment, engine, resources: resources ?? ours() });
     plugin.#server.addService(ResourceProviderService, service);
     const address = `127.0.0.1:${await listen(plugin.#server)}`;
     // A port may come again: another plugin's broken connection must not be this one's.

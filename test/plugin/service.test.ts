@@ -105,10 +105,18 @@ test.each<Call>([
   {
     what: "read for an import returns inputs, which become the program's text",
     method: "read",
-    request: { Id: "wh_2", Properties: {} },
+    request: { Id: "wh_2" },
     args: ["wh_2", {}],
-    answer: { id: "wh_2", props: plain, inputs: { url: "u" } },
-    response: { Id: "wh_2", Inputs: { url: "u" } },
+    answer: { id: "wh_2", props: { ...plain, external: true }, inputs: { url: "u" } },
+    response: { Id: "wh_2", Properties: plain, Inputs: { url: "u" } },
+  },
+  {
+    what: "read for a program's get keeps the url secret, whatever the program passes",
+    method: "read",
+    request: { Id: "wh_2", Properties: { type: "production" } },
+    args: ["wh_2", { type: "production" }],
+    answer: { id: "wh_2", props: { url: "u", type: "production", external: true } },
+    response: { Id: "wh_2", Properties: { ...secretU, type: "production" } },
   },
   {
     what: "read of what is gone returns nothing",

@@ -61,22 +61,48 @@ test.each<[RegExp, () => unknown]>([
   expect(use).not.toThrow(/t0ken/);
 });
 
-test("a WebhookEndpoint warns of deletedWith, and once of an API key in plain text", async () => {
+test("a WebhookEndpoint warns of deletedWith, and not of an API key that is encrypted", async () => {
   const warn = jest.spyOn(pulumi.log, "warn").mockResolvedValue();
+  pulumi.runtime.setAllConfig({ "webhooks:apiKey": "k3y" }, ["webhooks:apiKey"]);
   try {
-    const other = new WebhookEndpoint("other", args);
-    pulumi.runtime.setAllConfig({ "webhooks:apiKey": "k3y" }, ["webhooks:apiKey"]);
-    new WebhookEndpoint("encrypted", args);
+    const deletedWith = new WebhookEndpoint("encrypted", args);
     expect(warn).not.toHaveBeenCalled();
-    new WebhookEndpoint("tied", args, { deletedWith: other });
-    pulumi.runtime.setAllConfig({ "webhooks:apiKey": "k3y" });
-    for (const name of ["plain", "again"]) new WebhookEndpoint(name, args);
+    new WebhookEndpoint("tied", args, { deletedWith });
     expect(warn.mock.calls).toEqual([
       [expect.stringMatching(/"tied": .*stays at the service/), expect.anything()],
-      [expect.stringMatching(/plain text.*--secret webhooks:apiKey/)],
     ]);
   } finally {
     warn.mockRestore();
+    pulumi.runtime.setAllConfig({});
+  }
+});
+
+test("each program of a process is warned once of an API key in plain text, by whichever copy of the package", async () => {
+  const warnings: string[] = [];
+  /** Loads the package and the SDK again, as npm and pnpm do where two versions of the SDK are installed. */
+  const load = (): typeof import("../../src") => {
+    let copy: typeof import("../../src") | undefined;
+    jest.isolateModules(() => {
+      const { log }: typeof pulumi = require("@pulumi/pulumi");
+      jest.spyOn(log, "warn").mockImplementation(async (message) => void warnings.push(message));
+      copy = require("../../src");
+    });
+    if (copy === undefined) throw new Error("the package was not loaded");
+    return copy;
+  };
+  const copies = [load(), load()];
+  expect(copies[0]?.WebhookEndpoint).not.toBe(copies[1]?.WebhookEndpoint);
+  pulumi.runtime.setAllConfig({ "webhooks:apiKey": "k3y" });
+  try {
+    for (const stack of ["acme", "globex"]) {
+      await pulumi.runtime.runInPulumiStack(async () => {
+        for (const name of ["one", "two"])
+          for (const copy of copies) new copy.WebhookEndpoint(`${stack}-${name}`, args);
+      });
+      expect(warnings).toEqual([expect.stringMatching(/plain text.*--secret webhooks:apiKey/)]);
+      warnings.length = 0;
+    }
+  } finally {
     pulumi.runtime.setAllConfig({});
   }
 });
@@ -102,4 +128,12 @@ test("in a unit test with mocks, queries ask the mocks, as the functions of othe
     { token: "webhooks:index:getWebhookEndpoint", inputs: { id: "wh_1" } },
     { token: "webhooks:index:getWebhookEndpoints", inputs: { type: "production" } },
   ]);
+});
+
+test("the result of a query is always secret, and unsecret shows it", async () => {
+  const [one, all] = [getWebhookEndpoint({ id: "wh_1" }), getWebhookEndpoints()];
+  for (const output of [one, one.type, all, all.apply(({ length }) => length)] as pulumi.Output<unknown>[]) {
+    expect(await pulumi.isSecret(output)).toBe(true);
+    expect(await pulumi.isSecret(pulumi.unsecret(output))).toBe(false);
+  }
 });

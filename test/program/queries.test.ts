@@ -1,12 +1,9 @@
-import * as pulumi from "@pulumi/pulumi";
 import { type Emulator, startEmulator } from "../../src/emulator";
-import { declareUrl, mayBeSecret } from "../../src/program/declaredUrls";
 import { lookUpEndpoint, lookUpEndpoints } from "../../src/program/lookup";
 
 const warnings: string[] = [];
 let emulator: Emulator;
 beforeAll(async () => {
-  await pulumi.runtime.setMocks({ newResource: () => ({ id: "", state: {} }), call: () => ({}) });
   emulator = await startEmulator();
 });
 beforeEach(() => {
@@ -63,52 +60,4 @@ test("a look-up warns of what a list leaves out", async () => {
     expect.stringMatching(/lists only a part/),
     expect.stringMatching(/left out 1 endpoint that cannot be read/),
   ]);
-});
-
-describe("a url that comes back from a query", () => {
-  const plain = ["https://plain.example.com/"];
-  /** Declares a url that becomes known later. */
-  const declareLater = (wrapped: (url: Promise<string>) => pulumi.Input<string> = (url) => url) => {
-    let become: (url: string) => void = () => {};
-    const url = new Promise<string>((resolve) => {
-      become = resolve;
-    });
-    declareUrl(wrapped(url));
-    return become;
-  };
-
-  test("it may be secret if the program declared it as a secret, in any spelling", async () => {
-    declareUrl(pulumi.secret("https://hidden.example.com/t0ken"));
-    declareUrl("https://open.example.com/");
-    expect(await mayBeSecret(["https://HIDDEN.example.com/t0ken"])).toBe(true);
-    expect(await mayBeSecret(["https://open.example.com/", ...plain])).toBe(false);
-  });
-
-  test("it is waited for whether a url that becomes known meanwhile is a secret", async () => {
-    const becomeHidden = declareLater((url) => pulumi.all([url, pulumi.secret("")]).apply(([each]) => each));
-    const asked = mayBeSecret(["https://late.example.com/t0ken"]);
-    becomeHidden("https://late.example.com/t0ken");
-    expect(await asked).toBe(true);
-    const become = declareLater();
-    const again = mayBeSecret(plain);
-    become("https://plain.example.com/");
-    expect(await again).toBe(false);
-  });
-
-  test("it counts as secret after a moment if a declared url is not known, because that may depend on the query", async () => {
-    const become = declareLater();
-    expect(await mayBeSecret(plain)).toBe(true);
-    become("https://late.example.com/");
-    expect(await mayBeSecret(plain)).toBe(false);
-  });
-
-  test("it counts as secret if a preview does not know a secret url, and not because of a plain one", async () => {
-    const unknown = (): pulumi.Output<string> =>
-      pulumi.output<string>(jest.requireActual("@pulumi/pulumi/output").unknown);
-    declareUrl(unknown());
-    expect(await mayBeSecret(plain)).toBe(false);
-    declareUrl(pulumi.secret(unknown()));
-    expect(await mayBeSecret(plain)).toBe(true);
-    expect(await mayBeSecret([])).toBe(false);
-  });
 });
