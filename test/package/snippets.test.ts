@@ -1,6 +1,9 @@
-import { removeFolders, typeErrors } from "../receiver/readme/app";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { makeFolder, removeFolders } from "../receiver/readme/app";
 import { snippetsOf } from "../receiver/readme/snippets";
-import { packedFiles, read } from "./pages";
+import { packedFiles, read, root } from "./pages";
 
 afterAll(removeFolders);
 
@@ -54,7 +57,22 @@ declare const producer: import("kafkajs").Producer;
 declare const consumer: import("kafkajs").Consumer;
 `;
 
-test("TypeScript accepts every program in the documentation, and every part of one", () => {
+/** The oldest compiler that the types of receivers are for, the one of this package, and the newest. */
+const COMPILERS = {
+  "5.0": "test/integration/node_modules/typescript-5.0",
+  "5.9": "node_modules/typescript",
+  "7": "test/integration/node_modules/typescript-7",
+} as const;
+
+/** What a project may set, by the folder that it gets. */
+const SETTINGS = {
+  node16: { module: "node16" },
+  nodenext: { module: "nodenext" },
+  bundler: { module: "esnext", moduleResolution: "bundler" },
+} as const;
+
+/** Returns every program of the pages, and every part of one, by its file. */
+function documented(): Record<string, string> {
   const files: Record<string, string> = { "prelude.d.ts": PRELUDE };
   for (const page of packedFiles().filter((file) => file.endsWith(".md")))
     for (const [index, { code, title, isTypeScript }] of snippetsOf(read(page)).entries()) {
@@ -69,5 +87,39 @@ test("TypeScript accepts every program in the documentation, and every part of o
           : `${code}\nexport {};`;
     }
   expect(Object.keys(files).length).toBeGreaterThan(30);
-  expect(typeErrors({ files, packages })).toEqual([]);
-});
+  return files;
+}
+
+/** Returns the errors of a compiler for these files, with each of the settings. */
+async function errorsOf(compiler: string, files: Readonly<Record<string, string>>): Promise<string[]> {
+  const copies = Object.entries(SETTINGS).flatMap(([folder, settings]) => {
+    const compilerOptions = {
+      ...{ target: "es2022", lib: ["es2023"], types: ["node"], noEmit: true, skipLibCheck: true },
+      ...{ strict: true, exactOptionalPropertyTypes: true, verbatimModuleSyntax: true },
+      ...settings,
+    };
+    const all = { ...files, "tsconfig.json": JSON.stringify({ compilerOptions }) };
+    return Object.entries(all).map(([file, code]) => [`${folder}/${file}`, code]);
+  });
+  const cwd = makeFolder({ files: Object.fromEntries(copies), packages });
+  const args = [join(root, compiler, "bin/tsc"), "--build", "--pretty", "false", ...Object.keys(SETTINGS)];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd }).catch((failure) => failure);
+  return String(stdout).trim().split("\n").filter(Boolean);
+}
+
+test.each(Object.entries(COMPILERS))(
+  "TypeScript %s accepts what the documentation shows and refuses common mistakes, with each way to resolve modules",
+  async (_version, compiler) => {
+    const mistakes = read("test/package/fixtures/mistakes.ts");
+    // Shows that the compiler reports a mistake that it accepts, in each project.
+    const accepted = "// @ts-expect-error\nexport const accepted = 1;";
+    const found = await errorsOf(compiler, {
+      ...documented(),
+      "mistakes.ts": mistakes,
+      "accepted.ts": accepted,
+    });
+    expect(found).toEqual(
+      Object.keys(SETTINGS).map((folder) => expect.stringMatching(`^${folder}/accepted.ts.* TS2578`)),
+    );
+  },
+);

@@ -49,7 +49,10 @@ export function makeFolder({ files, packages }: Project): string {
     symlinkSync(join(root, place), link, "dir");
   }
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
-  for (const [file, code] of Object.entries(files)) writeFileSync(join(folder, file), code);
+  for (const [file, code] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), code);
+  }
   return folder;
 }
 
