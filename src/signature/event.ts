@@ -29,7 +29,8 @@ const EVENT_BY_STATUS: ReadonlyMap<unknown, JobEvent> = new Map(
  * `{jobId, status}` (or `job_id`) whose status names the event. Never throws: an unknown shape is an unknown event.
  */
 export function readEvent(body: RawBody): Pick<WebhookEvent, "event" | "jobId" | "data"> {
-  const message = parseJson(textOf(body));
+  // JSON has no byte order mark, but some senders begin a body with one.
+  const message = parseJson(textOf(body).replace(/^\uFEFF/, ""));
   if (!isRecord(message)) return { event: undefined, jobId: undefined, data: message };
   const { type, status, data } = message;
   return {

@@ -47,6 +47,11 @@ test.each<[string, unknown, object]>([
     json('{"type":"job.failed","jobId":9007199254740993}'),
     { jobId: undefined },
   ],
+  [
+    "a byte order mark",
+    json('\uFEFF{"type":"job.failed","jobId":"j"}'),
+    { jobId: "j", rawBody: json('\uFEFF{"type":"job.failed","jobId":"j"}') },
+  ],
   ["a job id that is a fraction", json('{"type":"job.failed","jobId":1.5}'), { jobId: undefined }],
 ])("the event and the job id are read from a body with %s", async (_what, body, expected) => {
   const failed = jest.fn();

@@ -11,6 +11,8 @@ test("unwrap verifies a delivery, and returns its event", () => {
   const data = { jobId: "job_1", output: "x" };
   const event = { id, timestamp, event: "job.succeeded", jobId: "job_1", data };
   expect(unwrap(body, headers, secret, 0)).toEqual(event);
+  const marked = `\uFEFF${body}`;
+  expect(unwrap(marked, sign({ id, timestamp, body: marked, secret }), secret, 0)).toEqual(event);
   expect(unwrap(Buffer.from(body), headers, [newSecret(), secret], 0)).toEqual(event);
   expect(unwrap(new TextEncoder().encode(body).buffer, headers, secret, 0)).toEqual(event);
 });
