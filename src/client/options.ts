@@ -65,6 +65,10 @@ export function resolveOptions(options: WebhooksClientOptions) {
   const { apiKey, apiKeyHeader = DEFAULT_API_KEY_HEADER, apiKeyScheme, dispatcher, onWait } = options;
   const [problem] = connectionProblems(options);
   if (problem) throw invalidOption(`${problem.option} ${problem.problem}`);
+  if (dispatcher !== undefined && typeof dispatcher.dispatch !== "function")
+    throw invalidOption(
+      "dispatcher must be one of undici 7, such as its Agent; an agent of node:http is not",
+    );
   const limits = { timeoutMs: 30_000, maxRetries: 3, maxConcurrency: 64, maxResponseBytes: 16 * 2 ** 20 };
   for (const name of Object.keys(limits) as (keyof typeof limits)[]) {
     limits[name] = options[name] ?? limits[name];

@@ -65,6 +65,16 @@ export function checkNumber(
   throw new RangeError(`${name} must be a whole number from ${least} to ${most}.`);
 }
 
+/**
+ * Refuses an object without these methods, such as the client of another library: each delivery would fail.
+ * @param remedy the whole message: what to pass instead
+ * @throws TypeError
+ */
+export function requireMethods(object: unknown, methods: readonly string[], remedy: string): void {
+  const members: Readonly<Record<string, unknown>> = Object(object);
+  if (methods.some((name) => typeof members[name] !== "function")) throw new TypeError(remedy);
+}
+
 /** Checks how long a handler, or adding to a queue, may take, in milliseconds. @throws RangeError */
 export function checkedTimeout(handlerTimeoutMs = 15_000): number {
   checkNumber("handlerTimeoutMs", handlerTimeoutMs, { least: 1, most: LONGEST_TIMER_MS });

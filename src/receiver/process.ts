@@ -1,7 +1,7 @@
 import type { Claim } from "./dedupe/store";
 import type { TrackedDelivery } from "./delivery";
 import { type Work, workFinder } from "./handlers";
-import { checkedTimeout, checkNumber, DeadlineError, inTime, isThenable } from "./limits";
+import { checkedTimeout, checkNumber, DeadlineError, inTime, isThenable, requireMethods } from "./limits";
 import type { Handling } from "./options";
 import type { Warn } from "./reports";
 import type { OutcomeKind } from "./types";
@@ -42,6 +42,12 @@ export function handlerTaker<Events extends object>(
   checkNumber("leaseMs, which must be longer than handlerTimeoutMs,", lease, {
     least: timeoutMs + 1,
   });
+  if (store !== undefined)
+    requireMethods(
+      store,
+      ["claim", "complete", "release"],
+      "dedupe must be a store with claim, complete and release, such as memoryDedupe() or redisDedupe({ client }).",
+    );
   const workOf = workFinder(handling);
 
   /** Calls a handler, and fires its delivery's signal at the deadline, or when it is told to stop. Never rejects. */

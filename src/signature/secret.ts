@@ -50,8 +50,8 @@ export function problemOfSecret(secret: unknown, shortestKeyBytes: number): stri
 }
 
 /** Returns what somebody did to a string by mistake, if it is a common one. */
-export function mistakeIn(value: unknown): string | undefined {
-  return MISTAKES.find(([pattern]) => typeof value === "string" && pattern.test(value))?.[1];
+export function mistakeIn(value: unknown, mistakes = MISTAKES): string | undefined {
+  return mistakes.find(([pattern]) => typeof value === "string" && pattern.test(value))?.[1];
 }
 
 function problemOfForm(secret: unknown, shortestKeyBytes: number): string | undefined {

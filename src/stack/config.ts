@@ -78,10 +78,23 @@ function decoded(value: unknown): unknown {
   return typeof value === "string" ? (parseJson(value.trim()) ?? value.trim()) : value;
 }
 
+/** What arrives in place of a configuration, and what to say. */
+const MISTAKES: readonly (readonly [pattern: RegExp, problem: string])[] = [
+  [/^$/, "is empty"],
+  [/\0/, "is in UTF-16, as Windows PowerShell 5 writes a file: save it as UTF-8"],
+  [/^whsec_/, "is a signing secret alone: pass that to createReceiver as secrets"],
+  [
+    /^\{$/,
+    "is only the first line of JSON that has several: in a .env file, put all of it in single quotes, but for `docker " +
+      "--env-file` on one line without quotes",
+  ],
+];
+
 /** A key that is not known here is ignored: a later version may add some. */
 function problemsOfConfig(value: unknown): string[] {
   if (value === undefined) return ["it is not set"];
-  if (!isRecord(value)) return [`it ${mistakeIn(value) ?? "is not the JSON of a configuration"}`];
+  if (!isRecord(value))
+    return [`it ${mistakeIn(value, MISTAKES) ?? mistakeIn(value) ?? "is not the JSON of a configuration"}`];
   const { version, secrets, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS } = value;
   if (version === 1) return problemsOfVerifying(secrets, toleranceSeconds);
   return [

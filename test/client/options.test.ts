@@ -1,3 +1,4 @@
+import { Agent } from "node:https";
 import { WebhookError, WebhooksClient, type WebhooksClientOptions } from "../../src/client";
 import { connectionProblems, resolveOptions } from "../../src/client/options";
 
@@ -29,6 +30,7 @@ test.each<[string, unknown[]]>([
   ["maxRetries", [-1]],
   ["maxConcurrency", [0]],
   ["maxResponseBytes", [0]],
+  ["dispatcher", [new Agent(), {}]],
 ])(
   "the constructor refuses each %s of %j with an error that names the option and omits the value",
   (name, values) => {

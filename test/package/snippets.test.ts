@@ -9,7 +9,7 @@ afterAll(removeFolders);
 
 const OF_TESTS = [
   ...["express", "fastify", "hono", "@hono/node-server", "@types"],
-  ...["@trpc/server", "bullmq", "ioredis", "kafkajs", "prom-client", "zod"],
+  ...["@trpc/server", "@upstash", "bullmq", "ioredis", "kafkajs", "prom-client", "zod"],
 ];
 const installed = OF_TESTS.map((name) => [name, `test/integration/node_modules/${name}`]);
 const packages = { "@pulumi": "node_modules/@pulumi", ...Object.fromEntries(installed) };

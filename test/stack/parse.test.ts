@@ -42,7 +42,8 @@ test.each<[what: string, text: string, says: string]>([
   ["no secret", configText(), "secrets is empty"],
   ["a secret in place of a list", text({ secrets: secret }), "secrets must be a list"],
   ["a tolerance in milliseconds", text({ toleranceSeconds: 300_000 }), "not milliseconds"],
-  ["the secret itself", secret, "it is not the JSON of"],
+  ["the secret itself", secret, "it is a signing secret alone: pass that to createReceiver"],
+  ["the first line of JSON over several lines", "{", "put all of it in single quotes"],
   ["a list of secrets", JSON.stringify([secret]), "it is not the JSON of"],
   ["half of the output", config.slice(0, -9), "it is not the JSON of"],
   ["a masked output", "[secret]\n", "it is masked"],
@@ -69,6 +70,17 @@ test.each<[what: string, text: string, says: string]>([
     }
   },
 );
+
+test.each([
+  ["an empty file", "", "it is empty"],
+  ["a file of white space", " \r\n", "it is empty"],
+  ["the file that PowerShell 5 writes", Buffer.from(`\uFEFF${config}`, "utf16le"), "it is in UTF-16"],
+])("%s is named", async (_what, content, says) => {
+  const path = join(folder, "odd.json");
+  writeFileSync(path, content);
+  const error = await thrownBy(() => receiverFromFile({ path }, { handlers: {}, onUnhandled() {} }));
+  expect(error).toMatchObject({ code: "CONFIG_INVALID", message: expect.stringContaining(says) });
+});
 
 test("an error lists every problem at once", async () => {
   const wrong = { version: 1, secrets: ["", "x"], toleranceSeconds: 1.5 };

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
+import { requireMethods } from "../limits";
 import type { Claim, DedupeStore } from "./store";
 
 /** The part of a client of node-redis that is used, versions 4 to 6, also of a cluster, a sentinel or a pool. */
@@ -62,12 +63,27 @@ return redis.call("DEL", KEYS[1])`;
  * disconnected, as above, and otherwise after five seconds. A Redis that evicts keys (`maxmemory-policy`) or loses its last writes in a
  * failover forgets deliveries, and a retry of one may be handled twice.
  *
- * @throws TypeError if the client is neither a node-redis nor an ioredis client
+ * A client over HTTP, such as `@upstash/redis`, needs a wrapper:
+ *
+ * ```ts
+ * const client = {
+ *   eval: (script: string, n: number, ...args: string[]) => upstash.eval(script, args.slice(0, n), args.slice(n)),
+ * };
+ * ```
+ *
+ * @throws TypeError if the client is neither a node-redis nor an ioredis client, nor looks like one of ioredis
  */
 export function redisDedupe({ client, prefix = "webhook-delivery:" }: RedisDedupeOptions): DedupeStore {
-  if (typeof client?.eval !== "function")
+  requireMethods(
+    client,
+    ["eval"],
+    "redisDedupe: pass { client }, a client of node-redis (version 4 or later) or ioredis.",
+  );
+  // Redis's own clients emit events of their connection. One over HTTP has none, and takes the keys as a list.
+  if ("evalsha" in client && !("on" in client))
     throw new TypeError(
-      "redisDedupe: pass { client }, a client of node-redis (version 4 or later) or ioredis.",
+      "redisDedupe: this client has no connection to Redis, as @upstash/redis. Pass it as { client: { eval: (script, n, ...args) => " +
+        "client.eval(script, args.slice(0, n), args.slice(n)) } }.",
     );
 
   async function run(script: string, key: string, ...args: string[]): Promise<number> {

@@ -1,3 +1,4 @@
+import { requireMethods } from "../limits";
 import { KEEP_SECONDS } from "../process";
 import { digestOf } from "./delivery";
 import type { DeliveryQueue } from "./queue";
@@ -27,8 +28,11 @@ const PLAIN = /^[\w-]{1,128}$/;
  *
  * Jobs are attempted 11 times, with an exponential backoff from one second on. `attempts` and `backoff` in the queue's
  * `defaultJobOptions` replace these.
+ *
+ * @throws TypeError if the queue is not a `Queue`, such as its name
  */
 export function bullmqQueue(queue: BullmqQueue): DeliveryQueue {
+  requireMethods(queue, ["add"], "bullmqQueue: pass a Queue of BullMQ, such as new Queue(name, options).");
   const options = { ...DEFAULTS, ...queue.defaultJobOptions, ...KEPT };
   return {
     add(delivery) {

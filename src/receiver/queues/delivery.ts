@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { asBuffer } from "../../signature/event";
-import { checkedTimeout, inTime, isThenable, refuseOptions } from "../limits";
+import { checkedTimeout, inTime, isThenable, refuseOptions, requireMethods } from "../limits";
 import type { QueueReceiverOptions } from "../options";
 import { checkResult, type Taker } from "../process";
 import type { Warn } from "../reports";
@@ -36,6 +36,11 @@ export function queueTaker(
   { handlerTimeoutMs, ...others }: Pick<QueueReceiverOptions, "handlerTimeoutMs">,
   warn: Warn,
 ): Taker {
+  requireMethods(
+    queue,
+    ["add"],
+    "createReceiver: queue must have a method add. Pass bullmqQueue(…), pgBossQueue(…), sqsQueue(…) or a DeliveryQueue of your own.",
+  );
   // Its `add` has other arguments: it would store a job without the delivery.
   if ("addBulk" in queue)
     throw new TypeError("createReceiver: queue is a queue of BullMQ. Pass bullmqQueue(queue).");

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { requireMethods } from "../limits";
 import type { DeliveryQueue } from "./queue";
 
 /** The part of a `PgBoss` that is used, version 12. */
@@ -18,8 +19,14 @@ export interface PgBossClient {
  * await boss.createQueue("webhooks", { retryLimit: 10, retryBackoff: true, deadLetter: "webhooks-dead" });
  * const receiver = createReceiver({ secrets, queue: pgBossQueue(boss, "webhooks") });
  * ```
+ *
+ * @throws TypeError if the first argument is not a `PgBoss`, or the second is not the name of a queue
  */
 export function pgBossQueue(boss: PgBossClient, name: string): DeliveryQueue {
+  const remedy =
+    "pgBossQueue: pass a PgBoss of pg-boss and the name of its queue, such as pgBossQueue(boss, name).";
+  requireMethods(boss, ["send", "getJobById"], remedy);
+  if (typeof name !== "string" || name === "") throw new TypeError(remedy);
   return {
     async add(delivery) {
       // 32 hexadecimal digits are a UUID to PostgreSQL.

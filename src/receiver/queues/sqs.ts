@@ -1,3 +1,4 @@
+import { checkNumber, requireMethods } from "../limits";
 import { digestOf } from "./delivery";
 import type { DeliveryQueue } from "./queue";
 import type { QueueWorker } from "./worker";
@@ -20,7 +21,7 @@ export interface SqsQueueOptions {
   readonly client: SqsClient;
   /** The URL of a standard or a FIFO queue. */
   readonly queueUrl: string;
-  /** The `MaximumMessageSize` of the queue, in bytes. Default 262,144. Larger bodies than fit are refused with 413. */
+  /** The `MaximumMessageSize` of the queue, in bytes, at least 8,192. Default 262,144. Larger bodies than fit are refused with 413. */
   readonly maxMessageBytes?: number | undefined;
 }
 
@@ -35,8 +36,18 @@ const OVERHEAD_BYTES = 4096;
  * const queue = sqsQueue({ client: new SQS({}), queueUrl: process.env.QUEUE_URL });
  * const receiver = createReceiver({ secrets, queue });
  * ```
+ *
+ * @throws TypeError if the client is an `SQSClient`, or the url is missing; RangeError if `maxMessageBytes` is out of its range
  */
 export function sqsQueue({ client, queueUrl, maxMessageBytes = 262_144 }: SqsQueueOptions): DeliveryQueue {
+  requireMethods(
+    client,
+    ["sendMessage"],
+    "sqsQueue: pass { client: new SQS({}) } of @aws-sdk/client-sqs, which has a method for each operation. An SQSClient has none.",
+  );
+  if (typeof queueUrl !== "string" || !/^https?:\/\//.test(queueUrl))
+    throw new TypeError("sqsQueue: queueUrl must be the URL of a queue, not its name or ARN, and not empty.");
+  checkNumber("sqsQueue: maxMessageBytes", maxMessageBytes, { least: 2 * OVERHEAD_BYTES });
   return {
     // Base64 takes four bytes for three.
     maxBodyBytes: Math.floor((maxMessageBytes - OVERHEAD_BYTES) / 4) * 3,
@@ -69,8 +80,14 @@ export interface SqsBatchResult {
  *
  * The messages of a batch are handled at the same time. It never rejects because of a message. Give the function a timeout longer than
  * the worker's `handlerTimeoutMs`: when its time is up, the whole batch goes back.
+ *
+ * @throws TypeError for anything but a worker
  */
 export function sqsHandler(worker: QueueWorker): (event: SqsEvent) => Promise<SqsBatchResult> {
+  if (typeof worker !== "function")
+    throw new TypeError(
+      "sqsHandler: pass what queueWorker returned, such as sqsHandler(queueWorker({ handlers })).",
+    );
   return async (event) => {
     const { Records }: Partial<SqsEvent> = event ?? {};
     // What invokes a function without waiting for it, as SNS does, takes any result for success.

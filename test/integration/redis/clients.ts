@@ -1,3 +1,8 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
+import { Redis as UpstashRedis } from "@upstash/redis";
 import IORedis from "ioredis";
 import IORedis5 from "ioredis-5";
 import * as redis from "redis";
@@ -39,6 +44,36 @@ function connectIoredis(client: IORedis | IORedis5): Connection {
   };
 }
 
+/** Stands in for Upstash: passes each command that comes over HTTP to a Redis. */
+async function connectUpstash(path: string): Promise<Connection> {
+  const behind = connectIoredis(new IORedis({ path, maxRetriesPerRequest: 1 }));
+  const server = createServer(async (request, response) => {
+    const [name = "", ...args] = (await json(request)) as string[];
+    const answer = await behind.send(name, ...args).then(
+      (result) => ({ result }),
+      (error: Error) => ({ error: error.message }),
+    );
+    response.writeHead("error" in answer ? 400 : 200, { "content-type": "application/json" });
+    response.end(JSON.stringify(answer));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const options = { enableAutoPipelining: false, responseEncoding: false, enableTelemetry: false } as const;
+  const upstash = new UpstashRedis({ url, token: "token", retry: false, ...options });
+  return {
+    client: {
+      eval: (script: string, n: number, ...args: string[]) =>
+        upstash.eval(script, args.slice(0, n), args.slice(n)),
+    },
+    send: behind.send,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await behind.close();
+    },
+  };
+}
+
 const ONLINE = { disableOfflineQueue: true };
 
 /** The clients that `redisDedupe` supports, each configured as its documentation says. */
@@ -50,5 +85,6 @@ export const clients = {
   "node-redis 4": (path) =>
     connectNodeRedis(redis4.createClient({ socket: { path }, ...ONLINE }), (it) => it.disconnect()),
   "ioredis 6": async (path) => connectIoredis(new IORedis({ path, maxRetriesPerRequest: 1 })),
+  "@upstash/redis, wrapped as the documentation says": connectUpstash,
   "ioredis 5": async (path) => connectIoredis(new IORedis5({ path, maxRetriesPerRequest: 1 })),
 } satisfies Record<string, Connect>;

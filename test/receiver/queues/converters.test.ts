@@ -69,8 +69,9 @@ describe("sqsQueue", () => {
 
   test("bounds the bodies to what fits into a message", () => {
     const client = { sendMessage: jest.fn() };
-    expect(sqsQueue({ client, queueUrl: "q" }).maxBodyBytes).toBe(193_536);
-    const larger = sqsQueue({ client, queueUrl: "q", maxMessageBytes: 1_048_576 }).maxBodyBytes ?? 0;
+    const queueUrl = "https://sqs/1/q";
+    expect(sqsQueue({ client, queueUrl }).maxBodyBytes).toBe(193_536);
+    const larger = sqsQueue({ client, queueUrl, maxMessageBytes: 1_048_576 }).maxBodyBytes ?? 0;
     expect((larger * 4) / 3 + 4096).toBeLessThanOrEqual(1_048_576);
   });
 });

@@ -20,12 +20,18 @@ function workerOf(options: Partial<QueueWorkerOptions> = {}) {
   return { worker, outcomes };
 }
 
-test("the handler gets the same delivery as in a receiver", async () => {
+test.each([
+  ["", "the handler gets the same delivery as in a receiver"],
+  [
+    "\uFEFF",
+    "the handler gets the same delivery as in a receiver, also after a byte order mark, which rawBody keeps",
+  ],
+])("%j: %s", async (mark) => {
   const seen: Delivery[] = [];
   const handlers = { "job.succeeded": (delivery: Delivery) => seen.push({ ...delivery }) };
   const request = delivered({
     id: "msg_same",
-    body: '{"type":"job.succeeded","data":{"jobId":"\\u0031é"}} ',
+    body: `${mark}{"type":"job.succeeded","data":{"jobId":"\\u0031é"}} `,
   });
   await receiverOf({ handlers }).receiver.handle(request);
   const adding: QueuedDelivery[] = [];
