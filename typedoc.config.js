@@ -37,8 +37,8 @@ module.exports = {
   name: "pulumi-webhook-endpoints",
   entryPoints,
   tsconfig: "tsconfig.build.json",
-  readme: "README.md",
-  projectDocuments: ["docs/*.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"],
+  readme: "scripts/site/index.md",
+  projectDocuments: ["README.md", "docs/*.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"],
   out: "site",
   // `npm run check` compiles the sources in its check of types.
   skipErrorChecking: true,

@@ -10,6 +10,7 @@ const PURPOSES = {
   bench: ["bench", "test/integration", "cli", "redis"],
   check: ["bench", "test/integration"],
   durability: ["test/integration", "redis", "moto"],
+  rehearse: ["cli", "languages"],
   build: [],
 };
 

@@ -4,7 +4,7 @@ import { findLanguages, howToGetLanguages } from "../../scripts/setup/languages"
 import { Project, type ProjectOptions } from "./project";
 
 /** The built plugin's executable. */
-export const plugin = join(__dirname, "../../dist/pulumi-resource-webhooks.js");
+const plugin = join(__dirname, "../../dist/pulumi-resource-webhooks.js");
 
 /** A project in another language, which finds the native plugin on PATH, as after `npm install -g`. */
 export class NativeProject extends Project {

@@ -1,0 +1,128 @@
+// Rehearses a release of this checkout as it stands, and what its users do then, on this machine alone: an npm registry and a GitHub of
+// its own, and empty homes.
+
+const { execFileSync } = require("node:child_process");
+const fs = require("node:fs");
+const os = require("node:os");
+const path = require("node:path");
+const { findCli } = require("./setup/cli");
+const { findLanguages } = require("./setup/languages");
+const { onEnd, root } = require("./setup/tools");
+const { checkRelease } = require("./rehearse/checks");
+const { startGitHub } = require("./rehearse/github");
+const { Machine } = require("./rehearse/machine");
+const { goUp } = require("./rehearse/languages");
+const { commandsOf, sectionOf } = require("./rehearse/pages");
+const { quickStart } = require("./rehearse/quickStart");
+const { startRegistry } = require("./rehearse/registry");
+const { releaseCommands } = require("./rehearse/workflow");
+
+const repository = process.env.GITHUB_REPOSITORY ?? "example-owner/pulumi-webhook-endpoints";
+const place = fs.mkdtempSync(path.join(os.tmpdir(), "rehearsal-"));
+onEnd(() => fs.rmSync(place, { recursive: true, force: true, maxRetries: 3 }));
+
+/** Runs a step, and prints its name and how long it took. If it fails, nothing else runs. */
+async function step(name, work) {
+  const started = Date.now();
+  const seconds = () => `${((Date.now() - started) / 1000).toFixed(1)} s`.padStart(6);
+  try {
+    const result = await work();
+    console.log(`ok     ${seconds()}  ${name}`);
+    return result;
+  } catch (error) {
+    console.log(`FAILED ${seconds()}  ${name}`);
+    throw error;
+  }
+}
+
+/** Copies the files that git knows or would add, as they are now, with the packages that are installed here. */
+function copyCheckout(folder) {
+  const args = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
+  const files = execFileSync("git", args, { cwd: root, encoding: "utf8" }).split("\0").filter(Boolean);
+  for (const file of files.filter((each) => fs.existsSync(path.join(root, each))))
+    fs.cpSync(path.join(root, file), path.join(folder, file), { verbatimSymlinks: true });
+  fs.symlinkSync(path.join(root, "node_modules"), path.join(folder, "node_modules"));
+}
+
+/** Runs the release's commands on the machine of a workflow. Returns the version. */
+async function release({ registry, releases }) {
+  const { version } = require("../package.json");
+  const bin = path.join(place, "bin");
+  fs.mkdirSync(bin);
+  const gh = `#!/bin/sh\nexec '${process.execPath}' '${path.join(__dirname, "rehearse/gh.js")}' "$@"\n`;
+  fs.writeFileSync(path.join(bin, "gh"), gh, { mode: 0o755 });
+  const env = { GITHUB_REPOSITORY: repository, GITHUB_REF_NAME: `v${version}`, RELEASES: releases };
+  const workflow = new Machine(path.join(place, "workflow"), { path: [bin], env });
+  configureNpm(workflow, registry);
+  copyCheckout(workflow.folder);
+  for (const command of releaseCommands())
+    await step(`release.yml: ${command.trim().split("\n")[0]}`, () => workflow.type(command));
+  const folder = path.join(releases, `v${version}`);
+  await step("the release has what the CLI looks for", () => checkRelease(folder, { version, repository }));
+  return version;
+}
+
+/** Lets npm install from the registry, and publish to it. */
+function configureNpm(machine, registry) {
+  const token = `//${new URL(registry.url).host}/:_authToken=rehearsal`;
+  const settings = [`registry=${registry.url}`, token, "audit=false", "fund=false", "update-notifier=false"];
+  fs.writeFileSync(path.join(machine.env.HOME, ".npmrc"), `${settings.join("\n")}\n`);
+}
+
+/** Returns the machine of a user whose CLI is on PATH and keeps everything, also the states of stacks, in the user's home. */
+function userMachine(name, { registry, github, languages = [] }) {
+  const env = {
+    PULUMI_BACKEND_URL: `file://${path.join(place, name)}`,
+    PULUMI_CONFIG_PASSPHRASE: "rehearsal",
+    PULUMI_SKIP_CONFIRMATIONS: "true", // a person answers "yes"
+    PULUMI_SKIP_UPDATE_CHECK: "true",
+    PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES: `^github://api.github.com/${repository}$=${github.url}/${repository}/releases/download/v${github.version}`,
+  };
+  const machine = new Machine(path.join(place, name), { path: [findCli(), ...languages], env });
+  configureNpm(machine, registry);
+  return machine;
+}
+
+async function main() {
+  const readme = fs.readFileSync(path.join(root, "README.md"), "utf8");
+  const releases = path.join(place, "releases");
+  const registry = await startRegistry({ modules: path.join(root, "node_modules"), stage: place });
+  const version = await release({ registry, releases });
+  const github = await startGitHub({ folder: releases, repository, version });
+
+  const { installed, settings } = await quickStart(userMachine("typescript", { registry, github }), {
+    step,
+    readme,
+  });
+  const page = fs.readFileSync(path.join(installed, "docs/other-languages.md"), "utf8");
+  const languages = findLanguages()?.path;
+  if (languages === undefined) throw new Error("there are no language hosts: see above");
+  for (const language of ["yaml", "python"]) {
+    const user = userMachine(language, { registry, github, languages: [languages] });
+    const name = `\`pulumi up\` of the page's program in ${language} downloads the plugin`;
+    await step(name, () => goUp(user, { language, page, settings, github, repository }));
+  }
+  const [, , install] = commandsOf(sectionOf(page, "Install the plugin"));
+  await step(install, () => installPlugin(userMachine("plugin", { registry, github }), install));
+
+  console.log(`
+Installed on this machine alone:
+  npm      ${registry.published.join()} from ${registry.url}
+  plugin   webhooks ${version} from github://api.github.com/${repository}, which was ${github.url}`);
+}
+
+/** Installs the plugin by hand, and looks whether it is there. */
+async function installPlugin(user, command) {
+  await user.type(command.replace("OWNER/REPO", repository));
+  const listed = await user.type("pulumi plugin ls --json");
+  if (!listed.includes('"webhooks"')) throw new Error(`\`pulumi plugin ls\` prints ${listed}`);
+}
+
+main().then(
+  // What still runs ends with this process.
+  () => process.exit(0),
+  (error) => {
+    console.error(`rehearse: ${error.message}`);
+    process.exit(1);
+  },
+);
