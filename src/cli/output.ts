@@ -58,6 +58,13 @@ export class Output {
     this.#print(this.#people, this.shown(text), style);
   }
 
+  /** Prints what a receiver answered, if anything. */
+  answer(text: string): void {
+    if (text === "") return;
+    this.line("The receiver's answer:");
+    for (const line of text.split(/\r?\n/)) this.line(`  ${line}`);
+  }
+
   table(headings: readonly string[], rows: readonly (readonly string[])[]): void {
     const cells = [headings, ...rows.map((row) => row.map((cell) => this.shown(cell)))];
     const widths = headings.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));

@@ -45,6 +45,7 @@ export const probe: Subcommand<Flags> = {
       const tried = `Tried ${secrets.map((each) => `secret ${fingerprint(each)}`).join(" and ")} of ${source}.`;
       const limit = "Only a delivery of the service proves that the service signs with it.";
       output.line(validated ? `${tried} ${limit}` : tried);
+      if (!validated) output.answer(genuine.body);
     });
     return validated;
   },

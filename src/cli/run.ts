@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { type Argument, Command, CommanderError, type Option } from "commander";
 import { CodedError } from "../shared/codedError";
 import type { Terminal } from "./ask";
@@ -7,6 +8,8 @@ import { Output, type Sink } from "./output";
 import { Pulumi, type RunPulumi } from "./pulumi";
 
 export const PROGRAM = "pulumi-webhook-endpoints";
+/** The pages that messages name, where this copy of the package is. */
+export const DOCS = join(__dirname, "../../docs");
 
 /** What a process gives to a command. A test gives its own. */
 export interface Surroundings {

@@ -1,19 +1,17 @@
 import { randomBytes } from "node:crypto";
+import { join } from "node:path";
 import { Argument, Option } from "commander";
 import { isSuccess } from "../shared/isSuccess";
 import { parseJson } from "../shared/json";
-import { postDelivery } from "../shared/post";
+import { postDelivery, textOf } from "../shared/post";
 import { describeUrl } from "../shared/url";
 import { JOB_EVENTS, readEvent } from "../signature/event";
 import { sign } from "../signature/sign";
 import { deliveryHeaders, readCapture } from "./capture";
 import { CliError } from "./errors";
 import { httpUrl, jsonOption, stackOption } from "./options";
-import { PROGRAM, type Subcommand } from "./run";
+import { DOCS, PROGRAM, type Subcommand } from "./run";
 import { readSecrets, type SigningSecrets } from "./secrets";
-
-/** How much of an answer is shown, in characters. */
-const LONGEST_ANSWER = 2_000;
 
 interface Flags {
   readonly to?: string;
@@ -24,7 +22,7 @@ interface Flags {
 
 const REFUSED =
   "The receiver has another secret or a wrong clock, or something changes the body before it is verified, or a capture that was sent with " +
-  "--exact is too old. The receiver's log has the reason, and docs/signature-mismatch.md says what to do about it.";
+  `--exact is too old. The receiver's log has the reason, and ${join(DOCS, "signature-mismatch.md")} says what to do about it.`;
 
 export const send: Subcommand<Flags> = {
   summary: "send a signed delivery to a receiver",
@@ -66,17 +64,14 @@ export const send: Subcommand<Flags> = {
     const headers: Record<string, string | string[]> = { ...given, ...signed };
     const name = readEvent(body).event ?? "unknown event";
     const id = String(headers["webhook-id"] ?? "no id");
-    if (!isJobEvent(name)) output.note(`The service has no event ${name}.`);
-
     const posting = postDelivery({ url, headers, body });
     const answer = await output.during(() => "Waiting for the receiver…", posting);
     const { status, failure, durationMs } = answer;
-    const text = answer.body.toString("utf8").trim().slice(0, LONGEST_ANSWER);
+    const text = textOf(answer);
     output.data({ event: name, id, status, failure, durationMs, answer: text }, () => {
       const result = status === null ? `no answer (${failure})` : `${status} after ${durationMs} ms`;
       output.line(`${name} ${id} to ${describeUrl(url)}: ${result}`);
-      if (text !== "") output.line(`The receiver's answer:`);
-      for (const line of text === "" ? [] : text.split(/\r?\n/)) output.line(`  ${line}`);
+      output.answer(text);
     });
     if (status === 401) output.note(REFUSED);
     return isSuccess(status);

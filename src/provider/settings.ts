@@ -48,20 +48,24 @@ export interface ResolvedSettings {
  * Returns the settings of a run: from the configuration first, then from the environment. An empty string counts as not set.
  * Returns every problem instead when a setting is missing or invalid, each with the places where it can be set.
  *
- * @param withStack names the stack in a command line. Default: the command acts on the selected stack
+ * @param withStack names the stack in a command line, for a reader that no WebhooksProvider reaches. Default: the command acts on the
+ *   selected stack
  */
 export function resolveSettings(
   configuration: Configuration,
   environment: NodeJS.ProcessEnv,
-  withStack: (command: string) => string = (command) => command,
+  withStack?: (command: string) => string,
 ): ResolvedSettings | { problems: string[] } {
   const look = (name: SettingName) =>
     configuration(`webhooks:${name}`) || environment[ENVIRONMENT_NAMES[name]] || undefined;
   const problems: string[] = [];
   /** Returns the places where a setting can be set, for a message. */
   const places = (name: SettingName) => {
-    const command = withStack(`pulumi config set${name === "apiKey" ? " --secret" : ""} webhooks:${name} …`);
-    return `"${command}", the environment variable ${ENVIRONMENT_NAMES[name]}, or ${name} of a WebhooksProvider`;
+    const command = `pulumi config set${name === "apiKey" ? " --secret" : ""} webhooks:${name} …`;
+    const variable = `the environment variable ${ENVIRONMENT_NAMES[name]}`;
+    return withStack
+      ? `"${withStack(command)}" or ${variable}`
+      : `"${command}", ${variable}, or ${name} of a WebhooksProvider`;
   };
   const need = (name: SettingName, what: string): string => {
     const value = look(name);

@@ -18,7 +18,7 @@ export function workFinder<Events extends object>({
   onUnhandled,
   ...others
 }: Handling<Events>): (event: string | undefined) => Work | undefined {
-  refuseOptions(others, "The package's docs/receiving.md lists the options.");
+  refuseOptions(others, "node_modules/pulumi-webhook-endpoints/docs/receiving.md lists the options.");
   const schemas = new Map<string, StandardSchema | true>(Object.entries(events));
   for (const [event, schema] of schemas)
     if (schema !== true && typeof schema?.["~standard"]?.validate !== "function")

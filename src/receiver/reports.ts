@@ -69,6 +69,6 @@ export function rejectionWarning({ reason, status, unverifiedId }: Rejection): s
     : known;
   return (
     `A webhook request was refused (${reason}) and answered ${status}. ${remedy}You see this once for each reason; onRejected is ` +
-    "called for every request. The package's docs/signature-mismatch.md explains what to do."
+    "called for every request. node_modules/pulumi-webhook-endpoints/docs/signature-mismatch.md explains what to do."
   );
 }

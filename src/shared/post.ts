@@ -5,6 +5,8 @@ import { openDispatcher } from "./dispatcher";
 /** In milliseconds. Longer than the default deadline of a receiver's handlers, so that its 503 arrives. */
 const ANSWER_TIMEOUT_MS = 20_000;
 const LONGEST_ANSWER_BYTES = 64 * 1024;
+/** How much of an answer is shown, in characters. */
+const LONGEST_TEXT = 2_000;
 
 export interface DeliveryRequest {
   readonly url: string;
@@ -31,6 +33,11 @@ export interface DeliveryAnswer {
   readonly failure: string | null;
   /** From the request's start to the end of the answer, in whole milliseconds. */
   readonly durationMs: number;
+}
+
+/** Returns the beginning of an answer's body, for somebody to read. */
+export function textOf({ body }: Pick<DeliveryAnswer, "body">): string {
+  return body.toString("utf8").trim().slice(0, LONGEST_TEXT);
 }
 
 /** Sends a delivery on a connection of its own, and reads the answer. Redirects are not followed. Never rejects. */

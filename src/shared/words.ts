@@ -8,6 +8,9 @@ export function quoted(value: string): string {
   return /^[\w+/=.:-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
 }
 
+/** Drops the interrupted creations of a stack. In a terminal, Pulumi would ask about each without `--non-interactive`. */
+export const CLEAR_OPERATIONS = "pulumi refresh --clear-pending-creates --yes --non-interactive";
+
 /** Returns a command line of this package for an endpoint, in backquotes. */
 export function commandLine(subcommand: "get" | "delete", id: string, flags = ""): string {
   return `\`npx pulumi-webhook-endpoints ${subcommand} ${quoted(id)}${flags}\``;

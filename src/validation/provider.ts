@@ -5,7 +5,7 @@ import { connectEngine, type Engine } from "../provider/engine";
 import { CodedError } from "../shared/codedError";
 import { problemsOfArguments, secretsOf, type ValidationInputs } from "./arguments";
 import { probeReceiver, validateReceiver } from "./validateReceiver";
-import { isRefuting, type ValidationErrorCode } from "./verdict";
+import { canPass, isRefuting, type ValidationErrorCode } from "./verdict";
 
 /** The message holds no secret, and of the url only its origin. */
 class ReceiverValidationError extends CodedError<ValidationErrorCode | "ABORTED"> {
@@ -13,6 +13,11 @@ class ReceiverValidationError extends CodedError<ValidationErrorCode | "ABORTED"
   /** The plugin would print it (engine rule 15). */
   override readonly stack = "";
 }
+
+/** Ends the reason of a first validation that may pass later. */
+const FIRST_UP =
+  ". If the receiver takes its secrets from this stack, it cannot run yet: the stack has its outputs only after a `pulumi up` that " +
+  "succeeds. Leave the validation out of the first one";
 
 /** What the stack's state holds, besides the provider's code. */
 interface ValidationState {
@@ -36,13 +41,13 @@ export function createReceiverValidation(engine: Pick<Engine, "cancelled" | "war
     throw new ReceiverValidationError("ABORTED", reason);
   }
 
-  /** @throws ReceiverValidationError */
-  async function validated(inputs: ValidationInputs): Promise<ValidationState> {
+  /** @param hint ends the reason of a failure that may pass @throws ReceiverValidationError */
+  async function validated(inputs: ValidationInputs, hint = ""): Promise<ValidationState> {
     const { url, timeoutSeconds, triggers = null } = inputs;
     const target = { url: url as string, secrets: secretsOf(inputs) as string[] };
     const timeoutMs = timeoutSeconds === undefined ? undefined : Number(timeoutSeconds) * 1000;
     const { code, reason } = await validateReceiver({ ...target, timeoutMs, signal }).catch(named);
-    if (code !== null) throw new ReceiverValidationError(code, reason);
+    if (code !== null) throw new ReceiverValidationError(code, canPass(code) ? reason + hint : reason);
     return { ...target, validatedAt: new Date().toISOString(), triggers };
   }
 
@@ -58,7 +63,7 @@ export function createReceiverValidation(engine: Pick<Engine, "cancelled" | "war
     },
 
     async create(inputs: ValidationInputs): Promise<dynamic.CreateResult> {
-      return { id: randomUUID(), outs: await validated(inputs) };
+      return { id: randomUUID(), outs: await validated(inputs, FIRST_UP) };
     },
 
     async update(_id: string, olds: ValidationInputs, news: ValidationInputs): Promise<dynamic.UpdateResult> {

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { postDelivery } from "../shared/post";
+import { type DeliveryAnswer, postDelivery, textOf } from "../shared/post";
 import { sign } from "../signature";
 import { VALIDATION_ID } from "../signature/headers";
 import { problemOfUrl } from "./arguments";
@@ -18,13 +18,15 @@ export interface ValidateReceiverOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-interface ShownAnswers {
-  /** The status is null when there was no answer. */
-  readonly genuine: { readonly status: number | null };
-  readonly broken: { readonly status: number | null };
+/** What the receiver answered. The status is null when there was no answer; of the body, it is the beginning. */
+interface ShownAnswer {
+  readonly status: number | null;
+  readonly body: string;
 }
 
-/** How a validation ended, with the statuses that decided it. Holds no secret, and of the url only its origin. */
+type ShownAnswers = Readonly<Record<"genuine" | "broken", ShownAnswer>>;
+
+/** How a validation ended, with the answers that decided it. Its reason holds no secret, and of the url only its origin. */
 export type ValidationResult =
   | ({ readonly validated: true; readonly code: null; readonly reason: null } & ShownAnswers)
   | ({
@@ -105,7 +107,7 @@ export async function probeReceiver(options: ValidateReceiverOptions): Promise<V
       send(`whsec_${randomBytes(32).toString("base64")}`),
     ]);
     const verdict = judge({ url, secret: `secret ${at + 1} of ${secrets.length}`, genuine, broken });
-    const shown = { genuine: { status: genuine.status }, broken: { status: broken.status } };
+    const shown = { genuine: shownAnswer(genuine), broken: shownAnswer(broken) };
     if (verdict === null) return { validated: true, code: null, reason: null, ...shown };
     return { validated: false, ...verdict, ...shown };
   };
@@ -115,6 +117,10 @@ export async function probeReceiver(options: ValidateReceiverOptions): Promise<V
   const [decisive] = [...failed.filter(({ code }) => code !== null && !canPass(code)), ...failed, ...results];
   if (decisive === undefined) throw new TypeError("Cannot validate a receiver: secrets is empty.");
   return decisive;
+}
+
+function shownAnswer(answer: DeliveryAnswer): ShownAnswer {
+  return { status: answer.status, body: textOf(answer) };
 }
 
 /** Returns a new delivery, of the event type for which receivers of this package call no handler. */

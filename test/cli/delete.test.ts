@@ -73,7 +73,7 @@ test.each<[what: string, given: Partial<Backend>, why: RegExp]>([
   [
     "an interrupted run may have registered",
     { own: { dev: { pending_operations: [interrupted("jobs", { url: "https://hooks.example.com/1" })] } } },
-    /an interrupted run of jobs in shop\/dev.*pulumi up --stack dev.*--clear-pending-creates --stack dev.*\(NOT_DELETABLE\)/,
+    /an interrupted run of jobs in shop\/dev.*pulumi up --stack dev.*--clear-pending-creates --yes --non-interactive --stack dev.*\(NOT_DELETABLE\)/,
   ],
   [
     "an unreadable stack may have",

@@ -69,7 +69,9 @@ test("doctor finds nothing where everything is in order, and shows where each se
   expect(stdout).toMatch(/^baseUrl +http.* +webhooks:baseUrl$/m);
   expect(stdout).toMatch(/^apiKey +the fingerprint [0-9a-f]{6} +webhooks:apiKey$/m);
   expect(stdout).toMatch(/^The service lists 1 endpoint\.$/m);
-  expect(stdout).toMatch(/^Versions: .*\.\n\nEverything is in order\.\n$/m);
+  expect(stdout).toMatch(
+    /^Versions: .*\.\n\nEverything that was checked is in order\.\n\nNot checked: whether receivers run, .* probe https:\S+\n$/m,
+  );
 });
 
 const at = Date.now();
@@ -98,31 +100,31 @@ test.each<[given: () => Partial<Backend>, finding: RegExp]>([
   ],
   [
     () => dev({}, pendingResource("mails", { url: elsewhere, at })),
-    /^error: the registration of mails in shop\/dev got no answer \(REGISTRATION_PENDING\) pulumi up --stack dev +# takes over/,
+    /^error: the registration of mails in shop\/dev got no answer \(REGISTRATION_PENDING\) pulumi up --yes --stack dev +# takes over/,
   ],
   [
     () => dev({ pending_operations: [interrupted("mails", { url: elsewhere, at })] }),
-    /^error: .*interrupted while it worked on mails in shop\/dev \(OPERATION_INTERRUPTED\) pulumi up --stack dev .*pulumi cancel.*--clear-pending-creates/,
+    /^error: .*interrupted while it registered mails in shop\/dev \(OPERATION_INTERRUPTED\) pulumi up --yes --stack dev .*pulumi cancel --yes.*--clear-pending-creates --yes --non-interactive$/,
   ],
   [
     () => dev({ pending_operations: [interrupted("jobs", { kind: "deleting", id: "wh_1", url })] }),
-    /^note: .*worked on jobs in shop\/dev \(OPERATION_INTERRUPTED\) pulumi up --stack dev /,
+    /^note: .*deleted or read jobs in shop\/dev \(OPERATION_INTERRUPTED\) pulumi up --yes --refresh --stack dev .*pulumi destroy$/,
   ],
   [
     healed,
-    /^note: .*worked on jobs in shop\/dev \(OPERATION_INTERRUPTED\) .*if this stays, pulumi refresh --clear-pending-creates/,
+    /^note: .*registered jobs in shop\/dev\. .* \(OPERATION_INTERRUPTED\) pulumi refresh --clear-pending-creates --yes --non-interactive --stack dev$/,
   ],
   [
     () => dev({}, gone()),
-    /^error: .*no longer has old, which the stack dev manages \(ENDPOINT_GONE\) pulumi refresh --yes --stack dev && pulumi up --stack dev {3}# first remove adoptId/,
+    /^error: .*no longer has old, which the stack dev manages \(ENDPOINT_GONE\) pulumi up --yes --refresh --stack dev {3}# first remove adoptId/,
   ],
   [
     () => recordedAt({ account: "ffffff" }),
-    /^error: the stack dev registered jobs at http:.* with the API key ffffff, and today's settings are http:.* and [0-9a-f]{6} \(the keys' fingerprints\) \(OTHER_ACCOUNT\) pulumi up --stack dev +# if the key was rotated/,
+    /^error: the stack dev registered jobs at http:.* with the API key ffffff, and today's settings are http:.* and [0-9a-f]{6} \(the keys' fingerprints\) \(OTHER_ACCOUNT\) pulumi preview --stack dev +# if it plans no replacement, /,
   ],
   [
     () => recordedAt({ baseUrl: "https://b.example.com" }),
-    /^error: .*registered jobs at https:\/\/b\.example\.com with the API key .*, and today's settings are http.* \(OTHER_ACCOUNT\) pulumi up --stack dev/,
+    /^error: .*registered jobs at https:\/\/b\.example\.com with the API key .*, and today's settings are http.* \(OTHER_ACCOUNT\) pulumi preview --stack dev/,
   ],
   [
     () => ({ own: { dev: { resources: [jobs()] } } }),
@@ -169,7 +171,7 @@ test.each<[options: Parameters<typeof serve>[0], args: string[], finding: RegExp
   [
     { urls: [url, url] },
     ["--all"],
-    /^error: wh_2 has the url \(https:\/\/hooks\.example\.com\/…\) and type of jobs in shop\/dev.*\(DUPLICATE\) npx pulumi-webhook-endpoints delete wh_2 /,
+    /^error: wh_2 has the url \(https:\/\/hooks\.example\.com\/…\) and type of jobs in shop\/dev.*\(DUPLICATE\) npx pulumi-webhook-endpoints delete --yes wh_2 /,
   ],
   [
     { urls: [url, elsewhere] },
@@ -202,7 +204,7 @@ test("doctor finds an endpoint that two stacks manage, but ids may count for eac
 test("doctor names the endpoint that an interrupted run may have made", async () => {
   await serve({ urls: [url, elsewhere] });
   const given = dev({ pending_operations: [interrupted("mails", { url: elsewhere, at })] });
-  expect(await theFinding(given)).toMatch(/worked on mails in shop\/dev, and may have made wh_2 \(/);
+  expect(await theFinding(given)).toMatch(/registered mails in shop\/dev, and may have made wh_2 \(/);
 });
 
 test("a list that lags behind is no reason to call an endpoint gone", async () => {
@@ -229,11 +231,49 @@ test.each<[break_: () => unknown, code: string, remedy: RegExp]>([
   expect(endpoints).toBeNull();
 });
 
-test("if Pulumi cannot decrypt the settings, doctor repeats why", async () => {
+test.each([
+  [
+    "incorrect passphrase",
+    /^error: .*incorrect passphrase \(PULUMI_FAILED\) export PULUMI_CONFIG_PASSPHRASE=/,
+  ],
+  ["no such file", /^error: .*no such file \(PULUMI_FAILED\) pulumi config {3}# .*follow the message/],
+])("if Pulumi cannot read the settings, doctor repeats why: %s", async (configError, finding) => {
   await serve();
-  expect(await theFinding({ configError: "incorrect passphrase" })).toMatch(
-    /^error: .*incorrect passphrase \(PULUMI_FAILED\) pulumi config {3}# .*follow the message/,
-  );
+  expect(await theFinding({ configError })).toMatch(finding);
+});
+
+test("doctor gives no remedy that needs the service before that can be asked, and in a terminal it lets Pulumi ask", async () => {
+  await serve();
+  const given = () => dev({}, pendingResource("mails", { url: elsewhere, at }));
+  const pulumi = backend({ baseUrl: service.url, ...given() });
+  const { stdout } = await run(["doctor"], { pulumi, answers: [] });
+  expect(stdout).toMatch(/^ {2}pulumi up --stack dev {3}# takes over/m);
+  service.rotateKey(API_KEY, "another-key");
+  const { findings } = await findingsOf(given());
+  expect(findings.map(({ code, remedy }) => [code, remedy])).toEqual([
+    ["UNAUTHORIZED", expect.stringMatching(/^pulumi config set --secret/)],
+    ["REGISTRATION_PENDING", "npx pulumi-webhook-endpoints doctor   # again, once UNAUTHORIZED is resolved"],
+  ]);
+});
+
+test("doctor names the settings of a WebhooksProvider, which it does not read", async () => {
+  await serve();
+  const provider = "urn:pulumi:dev::shop::pulumi:providers:pulumi-nodejs::eu::1";
+  const own = { dev: { resources: [root, jobs({ more: { provider } })] } };
+  const explicit = await findingsOf({ own, baseUrl: "" });
+  expect(explicit.findings).toHaveLength(1);
+  expect(explicit.findings[0]).toMatchObject({
+    code: "SETTINGS_INVALID",
+    message: expect.stringMatching(
+      /base URL is missing; .* or the environment variable WEBHOOKS_BASE_URL\. This command does not read .* WebhooksProvider/,
+    ),
+    remedy: expect.stringMatching(
+      `^export WEBHOOKS_BASE_URL=${service.url} WEBHOOKS_API_KEY=.* # those of eu$`,
+    ),
+  });
+  expect(explicit).toMatchObject({
+    notChecked: [expect.anything(), expect.stringMatching("the account of eu: ")],
+  });
 });
 
 test("without Pulumi and settings, doctor says what to set", async () => {

@@ -35,22 +35,22 @@ function signed(body: string | Buffer, secret = SECRET): Record<string, string> 
   };
 }
 
-test("each delivery is a line with event, job, id, size and verdict, and Ctrl-C ends it with 0", async () => {
+test("each delivery is a line with path, event, job, id, size and verdict, and Ctrl-C ends it with 0", async () => {
   const { running, url, post } = await listening([]);
   expect((await post()).status).toBe(200);
   const refused = await post(BODY, signed(BODY, OTHER_SECRET));
   expect([refused.status, await refused.text()]).toEqual([401, expect.stringMatching(/^refused/)]);
   expect((await post("x", {})).status).toBe(401);
-  expect((await fetch(url)).status).toBe(405);
+  expect((await fetch(`${url}/jobs?key=t0ken`)).status).toBe(405);
   const { status, stdout, stderr } = await running.stop();
   expect(status).toBe(0);
   expect(stderr).toBe("Signatures are checked with the secret of WEBHOOK_SECRET.\n");
   expect(stdout.split("\n").map((line) => line.replace(/^\d\d:\d\d:\d\d/, "TIME"))).toEqual([
     url,
-    "TIME  job.succeeded  job_42  msg_1  50 bytes  verified",
-    "TIME  job.succeeded  job_42  msg_1  50 bytes  refused with 401: signature-mismatch",
-    "TIME  unknown event  no job  no id  1 bytes  refused with 401: missing-header",
-    "TIME  unknown event  no job  no id  0 bytes  refused with 405: method",
+    "TIME  /any/path  job.succeeded  job_42  msg_1  50 bytes  verified",
+    "TIME  /any/path  job.succeeded  job_42  msg_1  50 bytes  refused with 401: signature-mismatch",
+    "TIME  /any/path  unknown event  no job  no id  1 bytes  refused with 401: missing-header",
+    "TIME  /jobs  unknown event  no job  no id  0 bytes  refused with 405: method",
     "",
   ]);
 });
@@ -138,6 +138,7 @@ test("--save writes captures that verify and send read, and --json prints a valu
   expect(readFileSync(join(folder, file), "utf8")).not.toContain("session=1");
   expect(second).toEqual({
     time: expect.stringMatching(/Z$/),
+    path: "/any/path",
     id: "msg_1",
     event: null,
     jobId: null,

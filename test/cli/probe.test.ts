@@ -45,7 +45,7 @@ test("each secret of a rotation is tried, and named by its fingerprint", async (
   const { status, stdout } = await run(["probe", served.url], { env });
   expect(status).toBe(1);
   expect(stdout).toMatch(
-    /^Not validated: .* \([A-Z_]+\)\.\nTried secret [0-9a-f]{12} and secret [0-9a-f]{12} of WEBHOOK_SECRET\.\n$/,
+    /^Not validated: .* \([A-Z_]+\)\.\nTried secret [0-9a-f]{12} and secret [0-9a-f]{12} of WEBHOOK_SECRET\.\nThe receiver's answer:\n {2}not verified\n$/,
   );
 });
 

@@ -101,6 +101,23 @@ describe("check", () => {
   });
 });
 
+test.each([
+  ["may run only after this up", 500, true],
+  ["verifies nothing", 200, false],
+])(
+  "create says that the stack has its outputs only afterwards, if the receiver %s",
+  async (_what, status, isSaid) => {
+    const url = await serve(always(status));
+    const failing = verbs().create({ url, secrets: [secret], timeoutSeconds: 0.1 });
+    const { message } = await failing.then(
+      () => new Error("It was validated."),
+      (error: Error) => error,
+    );
+    expect(message.includes("outputs only after a `pulumi up` that succeeds")).toBe(isSaid);
+    expect(message).toMatch(/ \([A-Z_]+\)$/);
+  },
+);
+
 describe("diff and update", () => {
   const same = {
     url: "http://127.0.0.1:9/",

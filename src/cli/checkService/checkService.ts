@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import { Option } from "commander";
 import type { Dispatcher } from "undici";
 import { WebhooksClient } from "../../client";
@@ -9,7 +10,7 @@ import { withAccount } from "../account";
 import { confirm } from "../ask";
 import { CliError } from "../errors";
 import { httpUrl, jsonOption, stackOption, yesOption } from "../options";
-import type { Context, Subcommand } from "../run";
+import { type Context, DOCS, type Subcommand } from "../run";
 import { CLAUSES, type ClauseId } from "./clauses";
 import { Play, type Verdict } from "./play";
 
@@ -27,8 +28,8 @@ const UNTRIED = [undefined, undefined, "not tried, because another clause comes 
 export const checkServiceWith = (clock: Clock): Subcommand<Flags> => ({
   summary: "check whether a service keeps the contract",
   description:
-    "Plays the contract (docs/service-contract.md) at the configured service, and says of each clause whether the service meets it, what came " +
-    "back, and what this package does if it differs. It asks first, registers up to three development endpoints, and deletes them.",
+    `Plays the contract (${join(DOCS, "service-contract.md")}) at the configured service, and says of each clause whether the service meets ` +
+    "it, what came back, and what this package does if it differs. It asks first, registers up to three development endpoints, and deletes them.",
   options: [
     new Option("--url <url>", "your own url to register; the service may send it events meanwhile")
       .argParser(httpUrl)

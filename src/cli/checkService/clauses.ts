@@ -20,7 +20,7 @@ export const CLAUSES = {
   register: {
     service: "`POST /webhooks` responds with 2xx and the `id`, `url` and `type` of a new endpoint.",
     otherwise:
-      "Treats the outcome as unknown, and looks for the endpoint in the list. Refuses an endpoint that was there before with `ENDPOINT_EXISTS`.",
+      "After a 4xx other than 408: registers nothing, and fails with `REJECTED`. Otherwise treats the outcome as unknown, and looks for the endpoint in the list. Refuses an endpoint that was there before with `ENDPOINT_EXISTS`.",
   },
   "list-lag": {
     service: "Within five seconds, the list contains a new endpoint.",
@@ -38,7 +38,7 @@ export const CLAUSES = {
   duplicates: {
     service: "A second registration of the same url and type makes a second endpoint.",
     otherwise:
-      "Refuses to take an endpoint that was there before, and can't replace one whose url stays the same, for example to change its `ip`.",
+      "Refuses to take an endpoint that was there before, and can't replace one whose url stays the same, for example to change its `ip`, without `deleteBeforeReplace`.",
   },
   refusals: {
     service: "A registration that the service rejects gets a 4xx other than 408.",

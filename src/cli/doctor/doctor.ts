@@ -8,9 +8,19 @@ import { type Entry, inventoryOf } from "../inventory/inventory";
 import type { Holder } from "../inventory/owner";
 import { type KnownStack, readStacks } from "../inventory/stacks";
 import { allOption, jsonOption, stackOption } from "../options";
-import type { Subcommand } from "../run";
-import { failure, readVersions, settingsFindings, shownSettings, versionFindings } from "./environment";
-import { type Finding, gaps, joined, listFindings, stackFindings } from "./findings";
+import type { Context, Subcommand } from "../run";
+import {
+  failure,
+  notCheckedIn,
+  readVersions,
+  settingsFindings,
+  shownSettings,
+  versionFindings,
+} from "./environment";
+import { COMMAND, type Finding, gaps, joined, listFindings, stackFindings } from "./findings";
+
+/** The commands of remedies that ask before they do something. */
+const ASKS = /^(pulumi up|npx \S+ (delete|check-service))\b/;
 
 interface Flags {
   readonly all?: boolean;
@@ -43,18 +53,22 @@ export const doctor: Subcommand<Flags> = {
       gone.push(...(await goneOf(list, own, account)));
       return list.endpoints.length;
     });
+    let blocked: string | undefined;
     const endpoints = await asking.catch((error) => {
       if (!(error instanceof CodedError)) throw error;
-      findings.unshift(failure(error, pulumi));
+      findings.unshift(failure(error, own, pulumi));
+      blocked = error.code;
       return null;
     });
     findings.push(...gaps(stacks), ...own.flatMap((stack) => [...stackFindings(stack, entries, gone)]));
     findings.push(...versionFindings(versions));
     // Errors come before notes.
     findings.sort((a, b) => a.level.localeCompare(b.level));
+    const shown = findings.map((each) => ({ ...each, remedy: toPaste(each.remedy, context, blocked) }));
+    const notChecked = notCheckedIn(own, pulumi);
 
     const names = stacks.known.map(({ name }) => name);
-    output.data({ settings, endpoints, stacks: names, versions, findings }, () => {
+    output.data({ settings, endpoints, stacks: names, versions, findings: shown, notChecked }, () => {
       const rows = settings.map(({ name, value, from }) => [name, value, from]);
       if (rows.length > 0) output.table(["SETTING", "VALUE", "FROM"], rows);
       if (endpoints !== null) output.line(`The service lists ${countOf(endpoints, "endpoint")}.`);
@@ -62,15 +76,24 @@ export const doctor: Subcommand<Flags> = {
       const found = Object.entries(versions).map(([what, version]) => `${what} ${version ?? "not found"}`);
       output.line(`Versions: ${found.join(", ")}.`);
       output.line();
-      if (findings.length === 0) output.line("Everything is in order.", "green");
-      for (const { level, code, message, remedy } of findings) {
+      if (shown.length === 0) output.line("Everything that was checked is in order.", "green");
+      for (const { level, code, message, remedy } of shown) {
         output.line(`${level}: ${message} (${code})`, level === "error" ? "red" : "yellow");
         output.line(`  ${remedy}`);
       }
+      output.line();
+      for (const each of notChecked) output.line(`Not checked: ${each}`);
     });
     return !findings.some(({ level }) => level === "error");
   },
 };
+
+/** Returns a remedy that works here: without a terminal nobody can be asked, and a run needs the service. @param blocked why it has none */
+function toPaste(remedy: string, { pulumi, terminal }: Context, blocked: string | undefined): string {
+  if (blocked !== undefined && /^pulumi up/.test(remedy))
+    return `${pulumi.withStack(`${COMMAND} doctor`)}   # again, once ${blocked} is resolved`;
+  return terminal.isInteractive ? remedy : remedy.replace(ASKS, "$& --yes");
+}
 
 /** Returns the endpoints of these stacks that the service has no longer. Only a complete list can show that. */
 async function goneOf(list: EndpointList, stacks: readonly KnownStack[], { client, origin }: Account) {

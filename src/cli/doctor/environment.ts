@@ -6,9 +6,9 @@ import type { Origin } from "../../shared/permanent";
 import { nameOf } from "../../shared/urn";
 import { quoted } from "../../shared/words";
 import type { Account } from "../account";
-import type { Stacks } from "../inventory/stacks";
+import type { KnownStack, Stacks } from "../inventory/stacks";
 import type { Pulumi } from "../pulumi";
-import { type Finding, found, joined } from "./findings";
+import { COMMAND, type Finding, found, joined } from "./findings";
 
 const manifest: {
   readonly version: string;
@@ -25,14 +25,36 @@ export function shownSettings({ configuration, origin }: Account, env: NodeJS.Pr
   });
 }
 
-/** Says why the settings could not be read, or the service not be asked. */
-export function failure({ code, detail }: CodedError, { withStack }: Pulumi): Finding {
-  const remedies: Readonly<Record<string, string>> = {
+/** Returns the endpoints that have a WebhooksProvider of the program: the settings that a command reads are not theirs. */
+function explicitIn(own: readonly KnownStack[]): Resource[] {
+  return own.flatMap(({ state }) => state.endpoints).filter((each) => providerNameOf(each) !== undefined);
+}
+
+/** Says why the settings could not be read, or the service not be asked. @param own the stacks of this project */
+export function failure(
+  { code, detail }: CodedError,
+  own: readonly KnownStack[],
+  { withStack }: Pulumi,
+): Finding {
+  const [explicit] = explicitIn(own);
+  const remedies: Readonly<Record<string, string | false>> = {
     UNAUTHORIZED: `${withStack("pulumi config set --secret webhooks:apiKey")}   # or correct WEBHOOKS_API_KEY`,
-    SETTINGS_INVALID: `${withStack("pulumi config set webhooks:baseUrl https://api.example.com")}   # or what the message names`,
+    SETTINGS_INVALID: explicit
+      ? `export WEBHOOKS_BASE_URL=${quoted(String(explicit.outputs?.baseUrl))} WEBHOOKS_API_KEY=…   # those of ${providerNameOf(explicit)}`
+      : `${withStack("pulumi config set webhooks:baseUrl https://api.example.com")}   # or what the message names`,
+    PULUMI_FAILED: detail.includes("passphrase") && "export PULUMI_CONFIG_PASSPHRASE=…   # that of the stack",
   };
   const remedy = `${withStack("pulumi config")}   # check webhooks:baseUrl, follow the message, and run doctor again`;
-  return { level: "error", code, message: detail, remedy: remedies[code] ?? remedy };
+  return { level: "error", code, message: detail, remedy: remedies[code] || remedy };
+}
+
+/** Returns what doctor cannot see. @param own the stacks of this project */
+export function notCheckedIn(own: readonly KnownStack[], { withStack }: Pulumi): string[] {
+  const probe = withStack(`${COMMAND} probe https://hooks.example.com/jobs`);
+  const providers = new Set(explicitIn(own).map((each) => `${providerNameOf(each)}`));
+  const receivers = `whether receivers run, and have the secret that the service signs with: ${probe}`;
+  const accounts = `the account of ${joined([...providers])}: set WEBHOOKS_BASE_URL and WEBHOOKS_API_KEY as that WebhooksProvider does`;
+  return providers.size === 0 ? [receivers] : [receivers, accounts];
 }
 
 /** Finds settings that hold a secret in plain text, or that differ from those that the selected stack recorded. */
@@ -64,7 +86,7 @@ export function* settingsFindings(
     message:
       `the stack ${selected.name} registered ${joined(others.map(({ urn }) => nameOf(urn)))} at ${baseUrl} with the API key ${account}, ` +
       `and today's settings are ${origin.baseUrl} and ${origin.account} (the keys' fingerprints)`,
-    remedy: `pulumi up --stack ${quoted(selected.name)}   # if the key was rotated or the service moved; otherwise restore the setting`,
+    remedy: `pulumi preview --stack ${quoted(selected.name)}   # if it plans no replacement, pulumi up records the new settings; otherwise restore them`,
   });
 }
 

@@ -2,7 +2,7 @@ import { isPendingId } from "../../provider/identity";
 import type { Resource } from "../../provider/stackState";
 import { describeUrl } from "../../shared/url";
 import { describeResource, nameOf } from "../../shared/urn";
-import { quoted } from "../../shared/words";
+import { CLEAR_OPERATIONS, quoted } from "../../shared/words";
 import type { Entry, Inventory } from "../inventory/inventory";
 import type { Holder, Owner } from "../inventory/owner";
 import type { KnownStack, Stacks } from "../inventory/stacks";
@@ -58,13 +58,21 @@ export function joined(names: readonly string[]): string {
 const MOST_SECONDS = 60;
 /** The output that a receiver reads by default. */
 const RECEIVER_OUTPUT = "receiver";
-const COMMAND = "npx pulumi-webhook-endpoints";
+export const COMMAND = "npx pulumi-webhook-endpoints";
+/** What has to come before a run, after one that was killed. */
+const UNLOCK = "first pulumi cancel --yes, if the stack is locked";
+
+/** What to do where no stack was found, by the reason. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  "the command pulumi was not found on PATH": "curl -fsSL https://get.pulumi.com | sh",
+  "Pulumi is not logged in": "pulumi login",
+};
 
 export function* gaps({ unreadable, absence }: Stacks): Generator<Finding> {
   if (absence !== undefined)
     yield found("NO_STACK", {
       message: `${absence}, so it is unknown which endpoints no stack has`,
-      remedy: "pulumi stack ls   # in the folder of a Pulumi program, logged in to its backend",
+      remedy: `${REMEDIES[absence] ?? "pulumi stack ls --all"}   # and run doctor in the folder of a program that has a stack`,
     });
   for (const { stack, why } of unreadable)
     yield found("STACK_UNREADABLE", {
@@ -86,7 +94,10 @@ export function* stackFindings(
   const { state, deployment, outputs } = stack;
   const name = quoted(stack.name);
   const pending = state.endpoints.filter(({ id = "" }) => isPendingId(id));
-  const operations = deployment.pending_operations.map(({ resource }) => resource);
+  const operationsThat = (isMeant: (type: string) => boolean) =>
+    deployment.pending_operations.filter(({ type }) => isMeant(type)).map(({ resource }) => resource);
+  const creations = operationsThat((type) => type === "creating");
+  const others = operationsThat((type) => type !== "creating");
   const made = entries.filter(({ owner: { kind, by } }) => kind === "pending" && by[0]?.stack === stack);
   const ids = joined(made.map(({ endpoint }) => endpoint.id));
   const which = ids && `, and may have made ${ids}`;
@@ -95,18 +106,28 @@ export function* stackFindings(
       message: `the registration of ${describeAll(pending)} got no answer${which}`,
       remedy: `pulumi up --stack ${name}   # takes over what was registered, and registers what was not`,
     });
-  if (operations.length > 0)
+  if (state.interrupted.length > 0)
     yield found("OPERATION_INTERRUPTED", {
-      // A later run has healed a creation and left its trace, or the next one repeats a deletion.
-      level: state.interrupted.length > 0 ? "error" : "note",
-      message: `a run was interrupted while it worked on ${describeAll(operations)}${which}`,
-      remedy: `pulumi up --stack ${name}   # first pulumi cancel, if the stack is locked; if this stays, pulumi refresh --clear-pending-creates`,
+      message: `a run was interrupted while it registered ${describeAll(creations)}${which}`,
+      remedy: `pulumi up --stack ${name}   # ${UNLOCK}; if this stays, ${CLEAR_OPERATIONS}`,
+    });
+  else if (creations.length > 0)
+    yield found("OPERATION_INTERRUPTED", {
+      level: "note",
+      message: `a run was interrupted while it registered ${describeAll(creations)}. Nothing of that is open any more`,
+      remedy: `${CLEAR_OPERATIONS} --stack ${name}`,
+    });
+  if (others.length > 0)
+    yield found("OPERATION_INTERRUPTED", {
+      level: "note",
+      message: `a run was interrupted while it deleted or read ${describeAll(others)}`,
+      remedy: `pulumi up --refresh --stack ${name}   # ${UNLOCK}; to go on deleting, pulumi destroy`,
     });
   const lost = gone.filter((each) => each.stack === stack).map(({ resource }) => nameOf(resource.urn));
   if (lost.length > 0)
     yield found("ENDPOINT_GONE", {
       message: `the service no longer has ${joined(lost)}, which the stack ${stack.name} manages`,
-      remedy: `pulumi refresh --yes --stack ${name} && pulumi up --stack ${name}   # first remove adoptId, if the program names one of them`,
+      remedy: `pulumi up --refresh --stack ${name}   # first remove adoptId, if the program names one of them`,
     });
   if (deployment.resources.length > 0 && !outputs.includes(RECEIVER_OUTPUT))
     yield found("RECEIVER_OUTPUT_MISSING", {

@@ -3,6 +3,7 @@ import { isFit } from "../../provider/decide";
 import { isPendingId, keyOf } from "../../provider/identity";
 import { interruptedEvidence, pendingEvidence, type Resource, wantedBy } from "../../provider/stackState";
 import { describeResource } from "../../shared/urn";
+import { CLEAR_OPERATIONS, quoted } from "../../shared/words";
 import type { KnownStack, Stacks } from "./stacks";
 
 /** A resource, or an operation on one that no run has finished, and the stack whose state has it. */
@@ -103,8 +104,6 @@ function unmanaged({ gap }: Stacks): Owner {
 
 /** Says how a user settles what a run of a stack was interrupted in. */
 export function toSettle({ stack: { name } }: Holder): string {
-  return (
-    `Run \`pulumi up --stack ${name}\` there; if that does not settle it, ` +
-    `\`pulumi refresh --clear-pending-creates --stack ${name}\``
-  );
+  const stack = `--stack ${quoted(name)}`;
+  return `Run \`pulumi up ${stack}\` there; if that does not settle it, \`${CLEAR_OPERATIONS} ${stack}\``;
 }

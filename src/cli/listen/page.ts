@@ -2,14 +2,13 @@ import { listen } from "../../emulator/http";
 import type { ShownAttempt } from "../../emulator/page/attempts";
 import type { Action } from "../../emulator/page/deliveries";
 import { deliveryPage, PAGE_PATH } from "../../emulator/page/server";
+import { textOf } from "../../shared/post";
 import { shareableHeaders } from "../capture";
 import type { Mask } from "../mask";
 import type { Arrival } from "./receiver";
 
 /** Bounds the memory that senders can use, with the size of a body. */
 const MOST_SHOWN = 100;
-/** How much of an answer is shown, in characters. */
-const LONGEST_ANSWER = 1_024;
 
 interface Entry extends ShownAttempt {
   readonly arrival: Arrival;
@@ -54,7 +53,7 @@ export async function startPage({ port, replay, mask }: PageOptions) {
         statusCode: forwarded.failure === null ? forwarded.status : null,
         durationMs: forwarded.durationMs,
         error: forwarded.failure,
-        answer: mask.apply(forwarded.body.toString("utf8", 0, LONGEST_ANSWER)),
+        answer: mask.apply(textOf(forwarded)),
       }),
     });
     entries = entries.slice(-MOST_SHOWN);

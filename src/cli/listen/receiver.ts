@@ -9,6 +9,8 @@ import type { SigningSecrets } from "../secrets";
 /** A request that was answered. */
 export interface Arrival extends Capture {
   readonly at: Date;
+  /** Without its query, which may hold a token. */
+  readonly path: string;
   /** As the header claims it. */
   readonly id: string | undefined;
   readonly event: string | undefined;
@@ -56,11 +58,24 @@ export function startReceiver({ port, signing, target, onArrival }: ReceiverOpti
     const verdict = refusal ?? (signing === undefined ? "not checked" : "verified");
     const { event, jobId } = readEvent(body);
     const id = request.headers["webhook-id"]?.toString();
+    const [path = ""] = (request.url ?? "").split("?", 1);
     const isForwarded = !isRefused && target !== undefined;
     const forwarded = isForwarded ? await forward({ headers, body }, target) : undefined;
     const answer = answerTo(refusal, forwarded);
     const { status } = answer;
-    const arrival = { at, headers, body, id, event, jobId, verdict, isRefused, status, isReplay: false };
+    const arrival = {
+      at,
+      headers,
+      body,
+      path,
+      id,
+      event,
+      jobId,
+      verdict,
+      isRefused,
+      status,
+      isReplay: false,
+    };
     onArrival({ ...arrival, ...(forwarded && { forwarded }) });
     response.writeHead(status, answer.headers).end(answer.body);
   });

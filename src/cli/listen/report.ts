@@ -23,10 +23,20 @@ export function reporter(output: Output, folder: string | undefined): (arrival: 
   };
   return (arrival) => {
     const capture = save(arrival);
-    const { at, id = null, event = null, jobId = null, body, verdict, isRefused, status } = arrival;
+    const { at, path, id = null, event = null, jobId = null, body, verdict, isRefused, status } = arrival;
     const { headers: _headers, body: _body, ...result } = arrival.forwarded ?? {};
     const forwarded = arrival.forwarded ? result : null;
-    const data = { time: at.toISOString(), id, event, jobId, bytes: body.length, verdict, isRefused, status };
+    const data = {
+      time: at.toISOString(),
+      path,
+      id,
+      event,
+      jobId,
+      bytes: body.length,
+      verdict,
+      isRefused,
+      status,
+    };
     output.record({ ...data, forwarded, capture, replayed: arrival.isReplay }, lineOf(arrival));
     if (capture !== null && !output.json) output.line(`          saved as ${capture}`);
   };
@@ -36,12 +46,13 @@ function nameOf({ at, id = "no-id" }: Arrival): string {
   return `${at.getTime()}-${id.replace(/[^\w-]/g, "_").slice(0, 64)}.json`;
 }
 
-/** Such as `12:03:04  job.succeeded  job_42  msg_2Lh9  84 bytes  verified  forwarded: 200 after 12 ms`. */
+/** Such as `12:03:04  /jobs  job.succeeded  job_42  msg_2Lh9  84 bytes  verified  forwarded: 200 after 12 ms`. */
 function lineOf(arrival: Arrival): string {
-  const { at, id, event, jobId, body, verdict, isRefused, status, forwarded } = arrival;
+  const { at, path, id, event, jobId, body, verdict, isRefused, status, forwarded } = arrival;
   const accepted = verdict === "verified" ? verdict : `signature ${verdict}`;
   const parts = [
     at.toTimeString().slice(0, 8),
+    path,
     event ?? "unknown event",
     jobId ?? "no job",
     id ?? "no id",

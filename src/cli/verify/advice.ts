@@ -25,7 +25,8 @@ export const ADVICE = {
   "body-compressed": "Something compressed the body after it was signed. Decompress it before you verify it.",
   "signature-mismatch":
     "Make sure that the file holds the whole body, byte for byte, as a file of `listen --save` does. Then compare the secret with " +
-    "the one that the service issued for this endpoint: the fingerprint of a secret identifies it.",
+    "the one that the service issued for this endpoint: the fingerprint of a secret identifies it. To try another secret, set WEBHOOK_SECRET " +
+    "to it, without --stack.",
 } as const;
 
 /** Why a captured delivery does not verify. */
