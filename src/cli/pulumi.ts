@@ -1,10 +1,6 @@
-import type { PulumiCommandResult } from "../shared/pulumiCommand";
-import { masked } from "../shared/shown";
+import { type PulumiCommandResult, quotedError } from "../shared/pulumiCommand";
 import { quoted } from "../shared/words";
 import { CliError } from "./errors";
-
-/** How much of Pulumi's own error message is repeated, in characters. */
-const MAX_QUOTED_LENGTH = 300;
 
 /** The JSON that a command printed and what it printed besides, or why this folder has none, as the part of a sentence after "because". */
 export type Found<T> =
@@ -46,7 +42,7 @@ export class Pulumi {
       );
     });
     if (result.exitCode !== 0)
-      throw new CliError("PULUMI_FAILED", `\`pulumi ${args.join(" ")}\` failed: ${errorIn(result)}`);
+      throw new CliError("PULUMI_FAILED", `\`pulumi ${args.join(" ")}\` failed: ${quotedError(result)}`);
     return result;
   }
 
@@ -80,11 +76,4 @@ function absenceAfter({ code, detail }: CliError): string | undefined {
   // Outside a project, some commands ask for a login first.
   if (/PULUMI_ACCESS_TOKEN must be set for login/.test(detail)) return "Pulumi is not logged in";
   return /no stack selected/.test(detail) ? "no stack is selected" : undefined;
-}
-
-/** Quotes one error of what Pulumi printed: the whole may hold values of the stack. */
-function errorIn({ stderr, stdout }: PulumiCommandResult): string {
-  const lines = (stderr.trim() || stdout.trim()).split(/[\r\n]+/);
-  const line = lines.find((each) => each.startsWith("error: ")) ?? lines.at(-1) ?? "";
-  return masked(line.replace(/^error: /, "")).slice(0, MAX_QUOTED_LENGTH);
 }

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { EndpointType } from "../client/endpoint";
-import { NAME_INPUT, ORGANIZATION_INPUT, SECRET_INPUT } from "../provider/arguments";
+import { NAME_INPUT, ORGANIZATION_INPUT, ROOT_INPUT, SECRET_INPUT } from "../provider/arguments";
 import { AFTER_INPUT, PROVIDER_CODE, TYPE_TOKEN } from "../shared/permanent";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import { warnOfPlainKey } from "./webhooksProvider";
@@ -120,17 +120,18 @@ export class WebhookEndpoint extends pulumi.CustomResource {
 function hiddenInputs(name: string, { url }: WebhookEndpointArgs): pulumi.Inputs {
   return {
     [NAME_INPUT]: name,
-    [ORGANIZATION_INPUT]: organization(),
+    ...place(),
     [SECRET_INPUT]: pulumi.isSecret(pulumi.output(url)).catch(() => false), // a url that fails fails the resource
     [AFTER_INPUT]: pulumi.runtime.isDryRun() ? UNKNOWN_VALUE : 0,
   };
 }
 
-/** A program that runs without the engine, as in a unit test, may have none. */
-function organization(): string {
+/** Returns where the stack is. A program that runs without the engine, as in a unit test, may have no organization. */
+function place(): pulumi.Inputs {
   try {
-    return pulumi.getOrganization();
+    // Older SDKs have no `getRootDirectory`.
+    return { [ORGANIZATION_INPUT]: pulumi.getOrganization(), [ROOT_INPUT]: pulumi.getRootDirectory?.() };
   } catch {
-    return "";
+    return {};
   }
 }

@@ -14,7 +14,12 @@ import { shownStored } from "./storedUrl";
 export async function adopt(
   id: string,
   inputs: EndpointInputs,
-  { service, memory, isHeld }: Pick<Context, "service" | "memory"> & Pick<Question, "isHeld">,
+  {
+    service,
+    stack,
+    memory,
+    isHeld,
+  }: Pick<Context, "service" | "stack" | "memory"> & Pick<Question, "isHeld">,
 ): Promise<Endpoint> {
   const endpoint = await service.get(id).catch((error: unknown) => {
     if (!(error instanceof WebhookEndpointNotFoundError)) throw error;
@@ -30,11 +35,13 @@ export async function adopt(
       `cannot adopt endpoint ${id}: the service has it with another url or type, ${shownStored(inputs.url, endpoint, memory)} (${endpoint.type}). ` +
         "Declare the endpoint as it is, adopt it, and change it afterwards; or remove adoptId to register a new one.",
     );
-  if (isHeld(endpoint))
+  if (isHeld(endpoint)) {
+    const isCertain = memory.holds(id) || (await stack.isProven(inputs));
     throw new EndpointError(
       "ADOPT_TAKEN",
-      `cannot adopt endpoint ${id}: another resource of this stack already has it. Name it in only one of them. If the resource was ` +
-        "renamed, give it an alias of its old name instead of adoptId.",
+      `cannot adopt endpoint ${id}: another resource of this stack already has it. ${isCertain ? "" : `(${stack.problem}) `}Name it in only ` +
+        "one of them. If the resource was renamed, give it an alias of its old name instead of adoptId.",
     );
+  }
   return memory.noteMade(endpoint);
 }

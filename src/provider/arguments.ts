@@ -12,11 +12,12 @@ import {
 import { isPendingId } from "./identity";
 import type { EndpointInputs, EndpointState } from "./state";
 
-/** What the program's class passes to `check` alone, which strips it: the resource's name, the stack's organization, a secret url. */
+/** What the program's class passes to `check` alone, which strips it: the resource's name, where the stack is, a secret url. */
 export const NAME_INPUT = "__resourceName";
 export const ORGANIZATION_INPUT = "__organization";
+export const ROOT_INPUT = "__rootDirectory";
 export const SECRET_INPUT = "__urlIsSecret";
-const HIDDEN_INPUTS = ["__provider", NAME_INPUT, ORGANIZATION_INPUT, SECRET_INPUT, AFTER_INPUT];
+const HIDDEN_INPUTS = ["__provider", NAME_INPUT, ORGANIZATION_INPUT, ROOT_INPUT, SECRET_INPUT, AFTER_INPUT];
 
 type Inputs = Readonly<Record<string, unknown>>;
 

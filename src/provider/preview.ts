@@ -1,6 +1,6 @@
 import { WebhookError } from "../client";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
-import { NAME_INPUT, ORGANIZATION_INPUT, SECRET_INPUT } from "./arguments";
+import { NAME_INPUT, ORGANIZATION_INPUT, ROOT_INPUT, SECRET_INPUT } from "./arguments";
 import type { Context } from "./context";
 import { explain, isUnauthorized } from "./errors";
 import { refusalOf } from "./refusals";
@@ -25,8 +25,8 @@ export class Preview {
   /** Notes what the program's class passes to `check` alone. @returns the name of the resource */
   note(news: Inputs, inputs: EndpointInputs): string | undefined {
     const { memory, stack } = this.run;
-    const { [NAME_INPUT]: name, [ORGANIZATION_INPUT]: organization, [SECRET_INPUT]: isSecret } = news;
-    if (typeof organization === "string" && organization !== "") stack.inOrganization(organization);
+    const { [NAME_INPUT]: name, [SECRET_INPUT]: isSecret } = news;
+    stack.isAt({ organization: textIn(news, ORGANIZATION_INPUT), rootDirectory: textIn(news, ROOT_INPUT) });
     if (isSecret === true) memory.noteSecretUrl(inputs.url);
     if (typeof name !== "string") return undefined;
     memory.noteName(inputs, name);
@@ -39,20 +39,18 @@ export class Preview {
    */
   async refusals(inputs: EndpointInputs): Promise<string[]> {
     const { memory, stack } = this.run;
-    // Before this run begins to create: its own operations would look like interrupted ones.
-    const hasEndpoint = await stack.hasEndpointOf(inputs);
-    if (inputs.adoptId !== undefined && !hasEndpoint) {
-      memory.note(inputs.adoptId, "named");
+    const { adoptId, type, url } = inputs;
+    if (adoptId !== undefined) {
+      if (!(await stack.hasEndpointOf(inputs))) memory.note(adoptId, "named");
       return [];
     }
-    if (this.#lookFailed || inputs.url === UNKNOWN_VALUE || String(inputs.type) === UNKNOWN_VALUE) return [];
-    try {
-      const decision = await this.unanswered.look(inputs);
-      const refusal = refusalOf(decision, inputs, stack.problem);
-      return refusal === undefined ? [] : [refusal.message];
-    } catch (error) {
-      return this.#failed(error);
-    }
+    const isUnknown = url === UNKNOWN_VALUE || String(type) === UNKNOWN_VALUE;
+    const look = this.#lookFailed || isUnknown ? undefined : this.unanswered.look(inputs);
+    // The state is read before this run begins to create: its own operations would look like interrupted ones.
+    const [looked] = await Promise.allSettled([look, stack.state()]);
+    if (looked.status === "rejected") return this.#failed(looked.reason);
+    const refusal = looked.value && refusalOf(looked.value, inputs, stack.problem);
+    return refusal === undefined ? [] : [refusal.message];
   }
 
   /** Returns the service's time; undefined if it tells none, or cannot be asked now. */
@@ -69,4 +67,9 @@ export class Preview {
       this.run.log.warn(`${error.detail} If this program also deploys the service, it may not be there yet.`);
     return [];
   }
+}
+
+function textIn(inputs: Inputs, name: string): string | undefined {
+  const value = inputs[name];
+  return typeof value === "string" && value !== "" ? value : undefined;
 }

@@ -11,12 +11,12 @@ const MAX_NAMED = 5;
  * Returns the error of a decision that stops a registration; undefined if it does not stop it. With `ifExists: "register"` none does.
  * Each names the ways on, one a line.
  *
- * @param unread why the stack's state could not be read, if so
+ * @param problem why the stack's state does not count, if so
  */
 export function refusalOf(
   decision: Decision,
   wanted: Wanted & { readonly ifExists?: string },
-  unread?: string,
+  problem?: string,
 ): EndpointError | undefined {
   if (wanted.ifExists === "register") return undefined;
   switch (decision.kind) {
@@ -29,7 +29,7 @@ export function refusalOf(
       return new EndpointError(
         "ENDPOINT_EXISTS",
         `the service already has ${decision.endpoints.length === 1 ? "an endpoint" : `${decision.endpoints.length} endpoints`} for ${describeUrl(wanted.url)} (${wanted.type}) that no ` +
-          `resource of this stack has: ${describeEndpoints(decision.endpoints)}. Nothing was registered. ${unreadNote(unread)}Ways on:\n` +
+          `resource of this stack has: ${describeEndpoints(decision.endpoints)}. Nothing was registered. ${uncountedNote(problem)}Ways on:\n` +
           waysOn(decision.endpoints),
       );
     case "unknowable":
@@ -136,7 +136,7 @@ function waysOn(endpoints: readonly Named[]): string {
   ].join("\n");
 }
 
-function unreadNote(unread: string | undefined): string {
-  if (unread === undefined) return "";
-  return `(The stack's state could not be read: ${unread}. So it may be this stack's own, as after a rename without an alias.) `;
+function uncountedNote(problem: string | undefined): string {
+  if (problem === undefined) return "";
+  return `(${problem} So it may be this stack's own, as after a rename without an alias.) `;
 }

@@ -1,4 +1,4 @@
-import { type Endpoint, WebhookRegistrationError } from "../client";
+import { type Endpoint, type EndpointList, WebhookRegistrationError } from "../client";
 import { undefinedIfGone } from "../client/errors";
 import { describeUrl } from "../shared/url";
 import { adopt } from "./adopt";
@@ -33,14 +33,15 @@ export class Registrar {
   /** @throws PendingError when it was sent and nothing shows whether it was made */
   create(inputs: EndpointInputs): Promise<Endpoint> {
     return this.inTurn(inputs, async () => {
-      const earlier = this.run.memory.unansweredLike(inputs);
-      if (earlier !== undefined) return this.#lookAgain(inputs, earlier);
+      const { memory, stack } = this.run;
       const { adoptId } = inputs;
-      const endpoint =
-        adoptId === undefined || (await this.run.stack.hasEndpointOf(inputs))
-          ? await this.#takeOrRegister(inputs)
-          : await this.#adopt(adoptId, inputs);
-      const warning = otherSpellingWarning(inputs.url, endpoint, this.run.memory);
+      // Before anything else: it does not matter to it what an equal resource's registration made.
+      const isToAdopt =
+        adoptId !== undefined && !((await stack.hasEndpointOf(inputs)) && (await stack.isProven(inputs)));
+      const earlier = isToAdopt ? undefined : memory.unansweredLike(inputs);
+      if (earlier !== undefined) return this.#lookAgain(inputs, earlier);
+      const endpoint = isToAdopt ? await this.#adopt(adoptId, inputs) : await this.#takeOrRegister(inputs);
+      const warning = otherSpellingWarning(inputs.url, endpoint, memory);
       if (warning !== undefined) this.run.log.warn(warning);
       return endpoint;
     });
@@ -53,7 +54,7 @@ export class Registrar {
     return this.inTurn(state, async () => {
       // An equal resource, which failed with the same id, has what it made.
       if (memory.has(id, "settled")) return undefined;
-      const decision = await this.unanswered.settle(state, [own]);
+      const { decision } = await this.unanswered.settle(state, [own]);
       const refusal = refusalOf(decision, state);
       if (refusal && decision.kind !== "exists") throw refusal;
       memory.note(id, "settled");
@@ -69,7 +70,7 @@ export class Registrar {
     const own = memory.notePending(id, state);
     return this.inTurn(state, async () => {
       if (memory.has(id, "settled")) return;
-      const decision = await this.unanswered.settle(state, [own]);
+      const { decision } = await this.unanswered.settle(state, [own]);
       if (decision.kind === "unknowable") throw stillPending(state);
       if (decision.kind === "doubt") log.warn(describeSpared(state, decision));
       if (decision.kind === "take" && !memory.spares(decision.endpoint.id)) {
@@ -100,7 +101,7 @@ export class Registrar {
 
   async #takeOrRegister(inputs: EndpointInputs): Promise<Endpoint> {
     const { log, memory } = this.run;
-    const decision = await this.unanswered.settle(inputs, await this.unanswered.evidence(inputs));
+    const { decision, list } = await this.unanswered.settleForCreate(inputs);
     if (decision.kind === "take") {
       const { endpoint, by } = decision;
       memory.note(by.id, "settled");
@@ -120,13 +121,13 @@ export class Registrar {
     // The pending resource that this one replaces made nothing, or the user said to register another one.
     for (const { id, ip } of memory.pendingLike(inputs))
       if (ip === (inputs.ip ?? null)) memory.note(id, "settled");
-    return this.#register(inputs);
+    return this.#register(inputs, list);
   }
 
-  async #register(inputs: EndpointInputs): Promise<Endpoint> {
+  /** @param list what was there before */
+  async #register(inputs: EndpointInputs, list: EndpointList): Promise<Endpoint> {
     const { clock, log, memory, origin, service } = this.run;
     const { url, type, ip } = inputs;
-    const list = await service.list();
     const before = [...equalIn(list, inputs), ...list.unrecognized].map(({ id }) => id);
     let [sentAt, attemptedAt] = [clock.now(), service.time()];
     const noteSent = () => {

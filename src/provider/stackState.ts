@@ -94,11 +94,21 @@ export class StackState {
    * was recorded after they began. Two kills leave two operations of one URN.
    */
   get interrupted(): readonly Resource[] {
-    return (this.#deployment.pending_operations ?? [])
-      .filter(({ type, resource }) => type === "creating" && isEndpointToken(resource.type))
-      .map(({ resource }) => resource)
+    return this.#creations
       .filter(({ inputs }) => inputs?.adoptId === undefined)
       .filter((operation) => !this.#isRecordedSince(operation));
+  }
+
+  /** Returns how many creations of endpoints with one of these names and this `__after` have not ended. */
+  countCreations(names: readonly string[], after: number | undefined): number {
+    return this.#creations.filter((each) => names.includes(nameOf(each.urn)) && afterOf(each) === after)
+      .length;
+  }
+
+  get #creations(): readonly Resource[] {
+    return (this.#deployment.pending_operations ?? [])
+      .filter(({ type, resource }) => type === "creating" && isEndpointToken(resource.type))
+      .map(({ resource }) => resource);
   }
 
   #isRecordedSince(operation: Resource): boolean {

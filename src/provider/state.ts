@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Endpoint } from "../client";
 import type { EndpointType } from "../client/endpoint";
-import type { Origin, PendingRegistration } from "../shared/permanent";
+import type { AFTER_INPUT, Origin, PendingRegistration } from "../shared/permanent";
 
 /** The arguments as the verbs get them, as plain values. An argument left out is absent, never null. */
 export interface EndpointInputs {
@@ -10,6 +10,8 @@ export interface EndpointInputs {
   ip?: string;
   adoptId?: string;
   ifExists?: "fail" | "register";
+  /** The hidden input of the program's class, as `check` has set it. */
+  [AFTER_INPUT]?: number;
 }
 
 /** What the stack's state holds. Null, never undefined: the plugin cannot encode undefined (engine rule 25). */

@@ -1,8 +1,9 @@
-import type { Endpoint } from "../client";
+import type { Endpoint, EndpointList } from "../client";
 import { sleep } from "../client/clock";
 import { describeUrl } from "../shared/url";
 import type { Context } from "./context";
 import { type Decision, decide, type Evidence, type Question, type Wanted } from "./decide";
+import { refusalOf } from "./refusals";
 import type { EndpointInputs } from "./state";
 
 /** How long a registration without an answer is looked for at least, in milliseconds since it was sent. */
@@ -12,8 +13,11 @@ const LONGEST_PAUSE_MS = 2_000;
 /** How long a wait must be to be worth a line, in milliseconds. */
 const WORTH_A_LINE_MS = 1_000;
 
-/** A decision that no wait can change. */
-export type Settled = Exclude<Decision, { kind: "wait" }>;
+/** A decision that no wait can change, and the list that it is about. */
+interface Settled {
+  readonly decision: Decision;
+  readonly list: EndpointList;
+}
 
 /** What registrations without an answer made: their evidence, and the waits for it. */
 export class Unanswered {
@@ -21,8 +25,29 @@ export class Unanswered {
 
   /** Decides what a resource gets, as far as a list tells now. */
   async look(inputs: EndpointInputs): Promise<Decision> {
-    const [evidence, question] = [await this.evidence(inputs), await this.#question(inputs)];
-    return decide({ ...question, evidence, list: await this.run.service.list() });
+    const { service } = this.run;
+    const asked = [service.list(), this.evidence(inputs), this.#question(inputs)] as const;
+    const [list, evidence, question] = await Promise.all(asked);
+    return decide({ ...question, evidence, list });
+  }
+
+  /**
+   * Decides what `create` gives a resource, and waits as `settle` does. What the state alone says counts only once it is proven to be this
+   * run's: otherwise, what it would excuse or prove stops.
+   */
+  async settleForCreate(inputs: EndpointInputs): Promise<Settled> {
+    const { memory, patienceMs, stack } = this.run;
+    const settled = await this.settle(inputs, await this.evidence(inputs));
+    const { decision, list } = settled;
+    const certain = decide({
+      ...{ wanted: inputs, list, patienceMs, waitedMs: patienceMs },
+      evidence: this.#unsettled(memory.pendingLike(inputs)),
+      isHeld: ({ id }) => memory.holds(id),
+    });
+    const isStop = (each: Decision) => refusalOf(each, inputs) !== undefined;
+    const isSame = !isStop(certain) && takenBy(certain) === takenBy(decision);
+    if (isStop(decision) || isSame || (await stack.isProven(inputs))) return settled;
+    return { decision: certain, list };
   }
 
   /** Decides what a resource gets, and waits while a registration may still be made. */
@@ -33,7 +58,7 @@ export class Unanswered {
     let list = await service.list();
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       const decision = decide({ ...question, evidence, list, waitedMs: clock.now() - startedAt });
-      if (decision.kind !== "wait") return decision;
+      if (decision.kind !== "wait") return { decision, list };
       if (pauseMs === FIRST_PAUSE_MS) this.#say(wanted, decision.milliseconds);
       await sleep(Math.min(pauseMs, decision.milliseconds), { clock, signal: cancelled });
       // Fails if the run was cancelled.
@@ -76,7 +101,11 @@ export class Unanswered {
     const recorded = state?.evidence({ wanted: inputs, names: memory.namesOf(inputs), origin }) ?? [];
     const known = new Set(recorded.map(({ id }) => id));
     const met = memory.pendingLike(inputs).filter(({ id }) => !known.has(id));
-    return [...recorded, ...met].filter(({ id }) => !memory.has(id, "settled"));
+    return this.#unsettled([...recorded, ...met]);
+  }
+
+  #unsettled(evidence: readonly Evidence[]): Evidence[] {
+    return evidence.filter(({ id }) => !this.run.memory.has(id, "settled"));
   }
 
   async #question(wanted: Wanted) {
@@ -90,4 +119,8 @@ export class Unanswered {
       `waiting up to ${seconds} s in case the registration of ${describeUrl(url)} completes late`,
     );
   }
+}
+
+function takenBy(decision: Decision): Endpoint | undefined {
+  return decision.kind === "take" ? decision.endpoint : undefined;
 }

@@ -1,5 +1,9 @@
 import { type SpawnOptions, spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
+import { masked } from "./shown";
+
+/** How much of Pulumi's own error message is repeated, in characters. */
+const MAX_QUOTED_LENGTH = 300;
 
 export interface PulumiCommandResult {
   readonly exitCode: number;
@@ -38,4 +42,11 @@ export async function runPulumi(
   });
   const [exitCode, stdout, stderr] = await Promise.all([exited, text(child.stdout), text(child.stderr)]);
   return { exitCode, stdout, stderr };
+}
+
+/** Quotes one error of what Pulumi printed: the whole may hold values of the stack. */
+export function quotedError({ stderr, stdout }: PulumiCommandResult): string {
+  const lines = (stderr.trim() || stdout.trim()).split(/[\r\n]+/);
+  const line = lines.find((each) => each.startsWith("error: ")) ?? lines.at(-1) ?? "";
+  return masked(line.replace(/^error: /, "")).slice(0, MAX_QUOTED_LENGTH);
 }

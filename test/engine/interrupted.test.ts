@@ -1,15 +1,12 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { HttpService } from "./httpService";
+import { ctrlC, ctrlCTwice, endUp, SLOW_MS, sigkill, sigkillOfThePlugin } from "./interruption";
 import { type Declared, Project } from "./project";
 
 jest.setTimeout(600_000);
 
 const COUNT = 24;
-const SLOW_MS = 300;
 /** Twice as long, at least 20 s, an `up` waits for what a killed run may have sent. */
 const LIMIT = { "webhooks:timeoutSeconds": "10" };
 
@@ -37,49 +34,6 @@ async function inWorld(act: (world: World) => Promise<void>, config: object = {}
     project.dispose();
     await service.stop();
   }
-}
-
-/** Ends a command that began a session. */
-type End = (cli: ChildProcess) => Promise<void> | void;
-
-/** Kills the processes of the command whose command line contains a string. The engine gives each plugin a process group of its own. */
-function kill({ pid }: ChildProcess, text = ""): void {
-  const { stdout } = spawnSync("ps", ["-s", `${pid}`, "-o", "pid=,args="], { encoding: "utf8" });
-  const found = stdout.split("\n").filter((line) => line.includes(text));
-  spawnSync("kill", ["-KILL", ...found.flatMap((line) => /\d+/.exec(line) ?? [])]);
-}
-
-const sigkill: End = (cli) => kill(cli);
-const sigkillOfThePlugin: End = (cli) => kill(cli, "dynamic-provider/index");
-const ctrlC: End = ({ pid = 0 }) => {
-  process.kill(-pid, "SIGINT");
-};
-const ctrlCTwice: End = async (cli) => {
-  await ctrlC(cli);
-  await sleep(SLOW_MS);
-  if (cli.exitCode === null) await ctrlC(cli);
-};
-
-/** Starts an `up`, ends it once so many registrations have arrived at a slow service, and frees the stack. */
-async function endUp({ project, service }: World, registrations: number, end: End): Promise<void> {
-  service.fault({ operation: "register", kind: "late-answer", delayMs: SLOW_MS, times: 999 });
-  let left = registrations;
-  const arrived = new Promise<void>((resolve) => {
-    service.watch = ({ operation }, moment) => {
-      if (operation === "register" && moment === "arrived" && --left === 0) resolve();
-    };
-  });
-  const args = ["up", "--yes", "--skip-preview", "--non-interactive", "--color=never", "--parallel=4"];
-  const options = { cwd: project.folder, env: project.env, detached: true, stdio: "ignore" } as const;
-  const cli = spawn("pulumi", args, options);
-  const ended = once(cli, "exit");
-  const early = await Promise.race([arrived, ended]);
-  if (early !== undefined) throw new Error(`up ended with ${early}`);
-  await end(cli);
-  await ended;
-  kill(cli);
-  service.clearFaults();
-  rmSync(join(project.folder, "backend/.pulumi/locks"), { recursive: true, force: true });
 }
 
 test.concurrent.each([

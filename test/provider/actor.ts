@@ -67,6 +67,8 @@ export class Actor {
   #others: Registered[] = [];
   #count = 0;
   #warned = 0;
+  /** The warnings of endpoints that Pulumi leaves to a person. */
+  readonly #left: string[] = [];
   #kill: { left: number; readonly at: Kill["at"] } | undefined;
 
   constructor(habits: Habits) {
@@ -174,9 +176,11 @@ export class Actor {
       this.#tell(`warning: ${warning}`);
       // An endpoint that was edited, too, looks like another account's under a rotated key.
       if (/these endpoints are left|is not in the account of the current API key/.test(warning))
-        this.#deleteNamed([warning]);
+        this.#left.push(warning);
     }
     this.#warned = this.world.warnings.length;
+    // Also what an earlier run warned of: it was killed when the state still had the endpoint, and no later run names it.
+    this.#deleteNamed(this.#left);
     return problems;
   }
 

@@ -113,6 +113,6 @@ test("a stop names the ids, the times and each way on, one a line", () => {
     expect.stringMatching(/^- .*delete it with `npx pulumi-webhook-endpoints delete .*wh_0/),
     expect.stringMatching(/^- .*ifExists: "register"/),
   ]);
-  const { message: unread } = refusalOf({ kind: "exists", endpoints: many }, wanted, "no CLI") ?? {};
-  expect(unread).toMatch(/could not be read: no CLI.*rename without an alias/);
+  const { message: unread } = refusalOf({ kind: "exists", endpoints: many }, wanted, "No CLI.") ?? {};
+  expect(unread).toMatch(/\(No CLI\. So .*rename without an alias/);
 });

@@ -1,4 +1,4 @@
-import { NAME_INPUT, ORGANIZATION_INPUT } from "../../src/provider/arguments";
+import { NAME_INPUT, ORGANIZATION_INPUT, ROOT_INPUT } from "../../src/provider/arguments";
 import { type Deployment, providerNameOf, type Resource } from "../../src/provider/stackState";
 import type { EndpointInputs } from "../../src/provider/state";
 import { AFTER_INPUT, PROVIDER_CODE, TYPE_TOKEN } from "../../src/shared/permanent";
@@ -91,6 +91,9 @@ export class Stack {
   pendingCreates: readonly Operation[] = [];
   /** While a program runs, the engine knows the root of the stack. */
   isProgramRunning = false;
+  /** Where it is, as its program knows. */
+  organization = "organization";
+  rootDirectory = "rootDirectory";
 
   /** What `pulumi stack export` prints. */
   get deployment(): Deployment {
@@ -178,7 +181,9 @@ export class EngineRun {
     const goalFrom = async (olds: Properties): Promise<Operation> => {
       // What the program's class adds.
       const after = this.options.isPreview ? UNKNOWN_VALUE : 0;
-      const hidden = { [NAME_INPUT]: name, [ORGANIZATION_INPUT]: "organization", [AFTER_INPUT]: after };
+      const { organization, rootDirectory } = this.stack;
+      const place = { [ORGANIZATION_INPUT]: organization, [ROOT_INPUT]: rootDirectory };
+      const hidden = { [NAME_INPUT]: name, ...place, [AFTER_INPUT]: after };
       const { inputs, failures } = await verbs.check(olds, { ...args, ...hidden, __provider: PROVIDER_CODE });
       if (failures.length > 0) throw new VerbError(failures.map(({ reason }) => reason).join("; "));
       return { urn: urnOf(name), type: TYPE_TOKEN, provider: providerUrnOf(provider), inputs };

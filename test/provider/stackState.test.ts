@@ -1,7 +1,15 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { readStackState } from "../../src/provider/stack";
+import { readStackState, type StackPlace } from "../../src/provider/stack";
 import { type Deployment, type Resource, StackState } from "../../src/provider/stackState";
 import { NATIVE_TYPE_TOKEN, TYPE_TOKEN } from "../../src/shared/permanent";
 import { providerUrnOf, ROOT_URN, urnOf } from "./engineModel";
@@ -100,31 +108,61 @@ const folder = mkdtempSync(join(tmpdir(), "webhooks-state-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Reads through a command `pulumi` that writes down how it was called. */
-function read(script: string, organization?: string): Promise<StackState> {
+function read(script: string, place: StackPlace = {}): Promise<StackState> {
   const file = join(folder, "pulumi");
-  writeFileSync(file, `#!/bin/sh\necho "$@ [$PULUMI_OPTION_CWD]" > ${folder}/args\n${script}\n`);
+  writeFileSync(file, `#!/bin/sh\necho "$@ [$PULUMI_OPTION_CWD] in $(pwd)" > ${folder}/args\n${script}\n`);
   chmodSync(file, 0o700);
   const PATH = [folder, process.env.PATH].join(delimiter);
-  return readStackState(ROOT_URN, organization, { PATH, PULUMI_OPTION_CWD: "elsewhere" });
+  return readStackState(ROOT_URN, place, { PATH, PULUMI_OPTION_CWD: "elsewhere" });
 }
 const print = (deployment: object) => `cat <<'END'\n${JSON.stringify({ version: 3, deployment })}\nEND`;
 
-test("the state is what `pulumi stack export` prints, of a stack that is named in full if the organization is known", async () => {
-  const printed = print({ resources: [{ urn: ROOT_URN, type: "pulumi:pulumi:Stack" }, resource("a")] });
+const printed = print({ resources: [{ urn: ROOT_URN, type: "pulumi:pulumi:Stack" }, resource("a")] });
+const howItWasCalled = () => readFileSync(`${folder}/args`, "utf8");
+
+test("the state is what `pulumi stack export` prints in the project's folder, of a stack that is named in full if the organization is known", async () => {
   expect((await read(printed)).endpoints).toMatchObject([{ id: "wh_a" }]);
-  expect(readFileSync(`${folder}/args`, "utf8")).toMatch(/^stack export --stack dev .*\[\]$/m);
-  await read(printed, "acme");
-  expect(readFileSync(`${folder}/args`, "utf8")).toMatch(/^stack export --stack acme\/test\/dev /);
+  expect(howItWasCalled()).toMatch(/^stack export --stack dev .*\[\] in /);
+  await read(printed, { organization: "acme", rootDirectory: folder });
+  expect(howItWasCalled()).toMatch(/^stack export --stack acme\/test\/dev /);
+  expect(howItWasCalled()).toContain(`in ${realpathSync(folder)}\n`);
   expect((await read(print({}))).endpoints).toEqual([]); // a new stack
 });
 
+test("without a root directory, the project's folder is the nearest one above with a project file, and without that the current one", async () => {
+  // What the language host of an inline program, or an old one, says.
+  const place = { rootDirectory: "rootDirectory" };
+  const src = join(folder, "project", "src");
+  mkdirSync(src, { recursive: true });
+  const cwd = jest.spyOn(process, "cwd").mockReturnValue(src);
+  try {
+    await read(printed, place);
+    expect(howItWasCalled()).toContain(`in ${realpathSync(src)}\n`);
+    writeFileSync(join(folder, "project", "Pulumi.yml"), "");
+    await read(printed, place);
+    expect(howItWasCalled()).toContain(`in ${realpathSync(join(folder, "project"))}\n`);
+  } finally {
+    cwd.mockRestore();
+  }
+});
+
+test("a backend without projects, which takes no full name, is asked for the plain one; a named organization never is", async () => {
+  const plainOnly = `case "$*" in */*) echo "error: a stack name may only contain …" >&2; exit 1;; esac\n${printed}`;
+  expect((await read(plainOnly, { organization: "organization" })).endpoints).toHaveLength(1);
+  await expect(read(plainOnly, { organization: "acme" })).rejects.toThrow("a stack name may only contain …");
+});
+
 test.each([
-  ["a command that fails", "exit 3", /ended with exit status 3/],
-  ["output that is not JSON", "echo hello", /exit status 0/],
+  [
+    "a command that fails",
+    "echo warning: x >&2; echo 'error: no https://u:t0ken@host/' >&2; exit 3",
+    "`pulumi stack export --stack dev` failed: no https://…@host/",
+  ],
+  ["output that is not JSON", "echo hello", /failed: hello/],
   ["another stack", print({ resources: [resource("a")] }), /printed another stack/],
 ])("%s is an error", async (_, script, message) => {
   await expect(read(script)).rejects.toThrow(message);
 });
 
 test("without pulumi on PATH the state cannot be read", () =>
-  expect(readStackState(ROOT_URN, undefined, { PATH: "/nowhere" })).rejects.toThrow(/ENOENT/));
+  expect(readStackState(ROOT_URN, {}, { PATH: "/nowhere" })).rejects.toMatchObject({ code: "ENOENT" }));

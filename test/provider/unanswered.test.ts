@@ -290,7 +290,7 @@ describe("what a killed run registered", () => {
       world.up([...late, declared("lost")]),
       /could not be read: no pulumi on PATH.*ENDPOINT_EXISTS/s,
     );
-    const warning = /state of this stack cannot be read.*must be on PATH/;
+    const warning = /state of this stack cannot be read \(no pulumi on PATH\)/;
     expect(world.warnings).toEqual([expect.stringMatching(warning)]);
   });
 });

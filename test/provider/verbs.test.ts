@@ -275,7 +275,9 @@ test("adoptId has no effect once the resource has an endpoint", async () => {
     const news = { ...inputs, url: urlOf(path), adoptId };
     if (path === "new") expect((await verbs.diff(id, outs, news)).replaces).toEqual(["url"]);
     expect(await reasons("jobs", news)).toBe("");
+    world.stack.pendingCreates = [{ ...resourceOf("jobs"), inputs: news }];
     const replacement = await verbs.create(news);
+    world.stack.pendingCreates = [];
     await verbs.delete(id, outs);
     ({ id, outs } = replacement);
     expect(ids()).toEqual([id]);

@@ -1,6 +1,6 @@
 import { type Identity, keyOf } from "../../src/provider/identity";
 import { PROVIDER_NAME_KEY } from "../../src/provider/settings";
-import { providerNameOf, type Resource, StackState } from "../../src/provider/stackState";
+import { type Deployment, providerNameOf, type Resource, StackState } from "../../src/provider/stackState";
 import type { EndpointInputs } from "../../src/provider/state";
 import { createProvider } from "../../src/provider/verbs";
 import { nameOf } from "../../src/shared/urn";
@@ -43,6 +43,11 @@ export class World {
   readonly shown: { readonly severity: "warn" | "info"; readonly message: string }[] = [];
   /** Whether `pulumi stack export` works. */
   isStateReadable = true;
+  /** What `pulumi stack export` printed, in this order. */
+  readonly exports: Deployment[] = [];
+  /** What `pulumi stack export` prints. Default: the stack's state. */
+  exported = () => this.stack.deployment;
+  environment: NodeJS.ProcessEnv = {};
   /** By provider: the default one, whose name is empty, and an explicit one with an account of its own. */
   readonly #keys = new Map<string, string>();
   /** The plugin processes of the command under way. */
@@ -83,7 +88,7 @@ export class World {
     };
     const plugin = createProvider({
       clock: this.time,
-      environment: {},
+      environment: this.environment,
       engine: {
         warn: (message) => this.shown.push({ severity: "warn", message }),
         info: (message) => this.shown.push({ severity: "info", message }),
@@ -93,7 +98,8 @@ export class World {
       dispatcher: { dispatch } as Dispatcher,
       readState: async () => {
         if (!this.isStateReadable) throw new Error("no pulumi on PATH");
-        return new StackState(this.stack.deployment);
+        this.exports.push(this.exported());
+        return new StackState(this.exported());
       },
     });
     const settings: Readonly<Record<string, string | undefined>> = {
