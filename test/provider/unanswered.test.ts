@@ -178,6 +178,19 @@ describe("a registration that got no usable answer", () => {
     await heals([declared("a", path, { adoptId: found.id })]);
   });
 
+  test("adoptId of an equal resource is not answered by it, in the same run", async () => {
+    const found = appear("same");
+    await world.time.pass(60_000);
+    const twins = [
+      declared("a", "same", { ifExists: "register" }),
+      declared("b", "same", { adoptId: found.id }),
+    ];
+    lose();
+    await stops(world.up(twins), /^a: .*REGISTRATION_PENDING/);
+    expect(idOf("b")).toBe(found.id);
+    await heals(twins);
+  });
+
   test("in doubt, up stops, refresh stops, and destroy spares what it names", async () => {
     await pendingUp([declared("a")]);
     const both = [appear("a"), appear("a")];
