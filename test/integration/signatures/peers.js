@@ -58,7 +58,8 @@ const SECRETS = [24, 32, 64].map((bytes) => `whsec_${randomBytes(bytes).toString
  * Returns what a library and this package disagree on: whether each accepts what the other signs, among other signatures too, and refuses
  * another body and another secret.
  */
-function disagreements([command, ...args], { sign, verify }) {
+function disagreements(commandLine, { sign, verify }) {
+  const [command = "", ...args] = commandLine;
   const timestamp = Math.floor(Date.now() / 1000);
   const checks = SECRETS.flatMap((secret, at) => BODIES.map((body) => ({ secret, body, at }))).flatMap(
     ({ secret, body, at }, index) => {
