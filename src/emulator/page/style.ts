@@ -17,7 +17,7 @@ h2, .filter { margin-bottom: 10px; }
 form + h2 { margin-top: 18px; }
 h3 { font-size: 13px; color: var(--soft); margin: 12px 0 5px; }
 .soft, dt, label { color: var(--soft); font-size: 13px; }
-.grow { flex: 1; min-width: 0; }
+.grow { flex: 1; min-width: 0; overflow-wrap: anywhere; }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 [data-live]:focus { outline: none; }
 [role="alert"] { color: var(--bad); font-weight: 600; margin-bottom: 14px; }
@@ -57,7 +57,7 @@ summary { cursor: pointer; padding: 4px 2px; }
 summary > *, h2 > * { margin-right: 8px; }
 pre { background: var(--back); border: 1px solid var(--line); border-radius: 8px; padding: 8px 11px; margin-top: 6px; white-space: pre-wrap; max-height: 300px; overflow: auto; }
 button, select, input, textarea { font-size: 13px; color: inherit; border: 1px solid var(--line); border-radius: 7px; background: var(--card); padding: 4px 11px; min-height: 32px; min-width: 0; }
-button, select, input { font-family: inherit; }
+button, select, input { font-family: inherit; text-overflow: ellipsis; }
 ::placeholder { color: var(--soft); opacity: 1; }
 button { cursor: pointer; font-weight: 600; }
 button:hover { border-color: var(--soft); }
@@ -67,6 +67,9 @@ button.primary { background: var(--accent); color: var(--card); }
 
 @media (max-width: 860px) {
   header, nav, main { padding-left: 16px; padding-right: 16px; }
+  nav { gap: 0 12px; }
+  .filter input { flex-basis: 100%; }
+  pre { max-height: none; }
   .split, .split:has(.master) { grid-template-columns: minmax(0, 1fr); gap: 16px; }
   .split:has(.master):not(.chosen) > .detail, .chosen > .master { display: none; }
   .chosen #back { display: inline-block; margin-bottom: 10px; }

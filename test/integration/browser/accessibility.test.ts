@@ -2,7 +2,7 @@ import type { Page } from "puppeteer-core";
 import { type Emulator, startEmulator } from "../../../src/emulator";
 import { receiver } from "../../emulator/receiver";
 import { until } from "../../emulator/support";
-import { ambiguousNames, look, scrollsSideways, tabThrough, violations } from "./accessible";
+import { ambiguousNames, coveredTexts, look, scrollsSideways, tabThrough, violations } from "./accessible";
 import { type HeadlessBrowser, startBrowser } from "./browser";
 import { shows, unfold } from "./support";
 
@@ -56,7 +56,7 @@ async function fullPage(): Promise<{ page: Page; addresses: string[] }> {
 test.each([
   ["light", 1200],
   ["dark", 1200],
-  ["light", 360],
+  ["light", 390],
   ["dark", 360],
 ])("axe-core finds nothing on any tab in %s at %i pixels, folded and unfolded", async (scheme, width) => {
   const { page, addresses } = await fullPage();
@@ -68,6 +68,7 @@ test.each([
     await unfold(page, "main");
     expect([address, await violations(page)]).toEqual([address, []]);
     expect([address, await scrollsSideways(page)]).toEqual([address, false]);
+    expect([address, await coveredTexts(page)]).toEqual([address, []]);
   }
 });
 

@@ -32,6 +32,30 @@ export async function scrollsSideways(page: Page): Promise<boolean> {
   return scrollWidth > clientWidth;
 }
 
+/** Returns the texts that a button covers, and the placeholders that are cut. */
+export async function coveredTexts(page: Page): Promise<string[]> {
+  const covered = `(() => {
+    const buttons = [...document.querySelectorAll("button")].filter((button) => button.checkVisibility());
+    const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+    const found = [];
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      if (!node.parentElement.checkVisibility() || node.parentElement.closest("button, option")) continue;
+      const range = document.createRange();
+      range.selectNode(node);
+      for (const text of range.getClientRects())
+        for (const button of buttons) {
+          const box = button.getBoundingClientRect();
+          const [isBeside, isApart] = [text.right <= box.left + 1 || text.left >= box.right - 1, text.bottom <= box.top + 1 || text.top >= box.bottom - 1];
+          if (!isBeside && !isApart) found.push(node.textContent);
+        }
+    }
+    for (const input of document.querySelectorAll("input[placeholder]:placeholder-shown"))
+      if (input.scrollWidth > input.clientWidth) found.push(input.placeholder);
+    return found;
+  })()`;
+  return (await page.evaluate(covered)) as string[];
+}
+
 /** Presses Tab once for each control, and returns their number, and those that Tab did not reach in the order of the page. */
 export async function tabThrough(page: Page): Promise<{ stops: number; missed: string[] }> {
   const controls = `[...document.querySelectorAll("a, button, input:not([type=hidden]), select, textarea, summary, pre")]
