@@ -52,7 +52,7 @@ test("the page has the examples that this test runs", () => {
 });
 
 test.each(Object.keys(COMMANDS))("the section of %s has every option of its own, and no other", (name) => {
-  const section = sectionOf(name).replace(/^pulumi .*|`pulumi [^`]*`/gm, "");
+  const section = sectionOf(name).replace(/^ *pulumi .*|`pulumi [^`]*`/gm, "");
   const own = COMMANDS[name]?.().options.map(({ long }) => long ?? "") ?? [];
   const common = ["--stack", "--json", "--yes"];
   const named = new Set(section.match(/(?<=[`\s])--[a-z][a-z-]*/g));

@@ -30,12 +30,20 @@ function codesIn(path: string): string[] {
   return found;
 }
 
-/** The codes in the first cells of the page's tables. */
-const codes = (read("docs/errors.md").split("\n## Pulumi\n")[1] ?? "")
-  .split("\n")
-  .flatMap((row) => row.split("|")[1]?.match(/(?<=`)[\w-]+(?=`)/g) ?? []);
+/** The codes in the first cells of the tables below a heading of a page. */
+function codesBelow(page: string, heading: string): string[] {
+  const rows = (read(`docs/${page}`).split(`\n${heading}\n`)[1] ?? "").split("\n");
+  return rows.flatMap((row) => row.split("|")[1]?.match(/(?<=`)[\w-]+(?=`)/g) ?? []);
+}
 
-test("the page of errors explains exactly the codes, reasons and findings that the sources declare, each once", () => {
+/** Those of the emulator and of `verify` stand with their pages. */
+const codes = [
+  ...codesBelow("errors.md", "## Pulumi"),
+  ...codesBelow("emulator.md", "### Errors").filter((code) => /^EMULATOR_/.test(code)),
+  ...codesBelow("command.md", "### Causes").filter((code) => /^[a-z0-9-]+$/.test(code)),
+];
+
+test("the pages explain exactly the codes, reasons and findings that the sources declare, each once", () => {
   const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" });
   const declared = files.filter((name) => name.endsWith(".ts")).flatMap((name) => codesIn(join("src", name)));
   const explained = [...declared.filter((code) => !FINE.includes(code)), ...NAMELESS, ...Object.keys(ADVICE)];
