@@ -12,7 +12,7 @@ type FunctionName = "getWebhookEndpoint" | "getWebhookEndpoints";
 /** The options of a query. */
 export interface QueryOptions {
   /** The account to ask. Default: that of the stack's configuration or of the environment. */
-  provider?: WebhooksProvider;
+  provider?: WebhooksProvider | undefined;
 }
 
 /** The argument of `getWebhookEndpoint`. */
@@ -24,9 +24,9 @@ export interface GetWebhookEndpointArgs {
 /** The filter of `getWebhookEndpoints`. Without it, every endpoint is returned. */
 export interface GetWebhookEndpointsArgs {
   /** Only endpoints with this url, in any spelling. Default: all. */
-  url?: pulumi.Input<string>;
+  url?: pulumi.Input<string> | undefined;
   /** Only endpoints of this type. Default: both. */
-  type?: pulumi.Input<EndpointType>;
+  type?: pulumi.Input<EndpointType> | undefined;
 }
 
 /**

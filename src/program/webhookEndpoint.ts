@@ -17,17 +17,17 @@ export interface WebhookEndpointArgs {
    * An IPv4 or IPv6 address or CIDR range to filter by. The service never returns it, so its drift cannot be seen. A change replaces the
    * endpoint.
    */
-  ip?: pulumi.Input<string>;
+  ip?: pulumi.Input<string> | undefined;
   /**
    * The id of an existing endpoint to adopt instead of registering a new one. Its url and type must match the
    * declaration. Nothing changes at the service. Once the resource exists, `adoptId` has no effect and may be removed.
    */
-  adoptId?: pulumi.Input<string>;
+  adoptId?: pulumi.Input<string> | undefined;
   /**
    * What happens when the service already has an endpoint with this url and type that no resource of this stack has: `"fail"` (the
    * default) registers nothing and names it, `"register"` registers another one on purpose.
    */
-  ifExists?: pulumi.Input<"fail" | "register">;
+  ifExists?: pulumi.Input<"fail" | "register"> | undefined;
 }
 
 /** The SDK makes a property for each, also for those that the service fills in. */

@@ -6,20 +6,20 @@ import { isDefaultProvider } from "../shared/urn";
 /** The settings of one account. A setting left out comes from the stack's configuration, then from the environment. */
 export interface WebhooksProviderArgs {
   /** The base URL of the service's API, such as `https://api.example.com/v1`. */
-  baseUrl?: pulumi.Input<string>;
+  baseUrl?: pulumi.Input<string> | undefined;
   /** The service's API key. Always kept as a secret. */
-  apiKey?: pulumi.Input<string>;
+  apiKey?: pulumi.Input<string> | undefined;
   /** The header that carries the key. Default: `X-Api-Key`. */
-  apiKeyHeader?: pulumi.Input<string>;
+  apiKeyHeader?: pulumi.Input<string> | undefined;
   /** A word before the key in the header, such as `Bearer`. Default: none. */
-  apiKeyScheme?: pulumi.Input<string>;
+  apiKeyScheme?: pulumi.Input<string> | undefined;
   /** The time limit of an operation with its retries, in seconds, at most 3600. Default: 30. One attempt takes at most 10. */
-  timeoutSeconds?: pulumi.Input<number>;
+  timeoutSeconds?: pulumi.Input<number> | undefined;
   /**
    * Whether a warning shows what the service answers to a request that it refuses: up to 500 characters, without the API
    * key. The answer may hold an endpoint's url. Default: false.
    */
-  showResponses?: pulumi.Input<boolean>;
+  showResponses?: pulumi.Input<boolean> | undefined;
 }
 
 /** Settings by their names in a configuration, such as `webhooks:apiKey`. */

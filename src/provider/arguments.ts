@@ -66,10 +66,11 @@ function oneOf(value: unknown, name: string, values: readonly string[]): string[
 
 function urlProblems(value: unknown): string[] {
   if (typeof value !== "string" || value === "") return ["url must be a non-empty string"];
-  // The SDK's own words, in place of the value.
-  if (/Calling \[toString\] on an \[Output<T>\]/.test(value))
+  // The words of the SDKs of TypeScript and of Python, in place of the value.
+  if (/Calling (\[toString\]|__str__) on an \[?Output/.test(value))
     return [
-      "url holds an Output in an ordinary template literal or a concatenation; use pulumi.interpolate`…` instead",
+      "url holds an Output in an ordinary template literal, an f-string or a concatenation; use pulumi.interpolate`…`, " +
+        "or in Python pulumi.Output.format(…)",
     ];
   // It is sent as written. What our parser would repair silently, a service may read differently.
   if (/[\s\p{Cc}\\]/u.test(value))

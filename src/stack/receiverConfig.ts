@@ -1,19 +1,25 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { WebhookEndpoint } from "../program/webhookEndpoint";
 import { failOnce, withoutStack } from "../shared/failOnce";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
 // Two imports, because the declarations must suit TypeScript 3.8, which has no inline types.
 import type { ReceiverConfig } from "./config";
 import { fingerprintOf, problemsOfVerifying } from "./config";
 
+/** A `WebhookEndpoint`, or what has these three of one. */
+export interface ReceiverConfigEndpoint {
+  id: pulumi.Input<string>;
+  url: pulumi.Input<string>;
+  type: pulumi.Input<string>;
+}
+
 /** The argument of `receiverConfig`. */
 export interface ReceiverConfigArgs {
-  /** The endpoints whose deliveries the receiver gets, by names that you choose. Default: none. */
-  endpoints?: Record<string, Pick<WebhookEndpoint, "id" | "url" | "type">>;
-  /** A list of the secrets that the service signs with, issued out of band; several while one is rotated. The list may be an output. */
-  secrets: pulumi.Input<pulumi.Input<string>[]>;
+  /** The endpoints whose deliveries the receiver gets, by names that you choose. The map may be an output. Default: none. */
+  endpoints?: pulumi.Input<Record<string, pulumi.Input<ReceiverConfigEndpoint>>> | undefined;
+  /** The secrets that the service signs with, issued out of band: one, or a list while one is rotated. The list may be an output. */
+  secrets: pulumi.Input<string | pulumi.Input<string>[]>;
   /** How old, and how far ahead, a delivery's timestamp may be, in seconds, as an integer. Default: 300; 0 turns this window off. */
-  toleranceSeconds?: pulumi.Input<number>;
+  toleranceSeconds?: pulumi.Input<number> | undefined;
 }
 
 /**
@@ -24,29 +30,47 @@ export interface ReceiverConfigArgs {
  * The program fails with every problem of the secrets and the tolerance at once, in the preview if all of them are known there.
  *
  * @example
- * export const receiver = receiverConfig({ endpoints: { jobs }, secrets: [config.requireSecret("signingSecret")] });
+ * export const receiver = receiverConfig({ endpoints: { jobs }, secrets: config.requireSecret("signingSecret") });
  */
 export function receiverConfig(args: ReceiverConfigArgs): pulumi.Output<ReceiverConfig> {
-  const endpoints = pulumi.output(
-    Object.fromEntries(
-      Object.entries(args.endpoints ?? {}).map(([name, { id, url, type }]) => [name, { id, url, type }]),
-    ),
-  );
+  const endpoints = pulumi.output(args.endpoints ?? {}).apply((all) => pulumi.output(described(all)));
   // Apart from the endpoints, whose ids are unknown until they are registered.
   const verifying = pulumi
     .all([args.secrets, args.toleranceSeconds])
-    .apply(([secrets, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS]) => {
-      const problems = problemsOfVerifying(secrets, toleranceSeconds).join("; ");
-      if (problems !== "")
-        throw withoutStack(
-          new pulumi.RunError(
-            `receiverConfig: ${problems}. Correct its arguments; set a secret again with \`pulumi config set --secret\` (CONFIG_INVALID)`,
-          ),
-        );
+    .apply(([given, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS]) => {
+      const secrets = [given].flat();
+      refuse(problemsOfVerifying(secrets, toleranceSeconds));
       return { version: 1 as const, secrets, toleranceSeconds, fingerprint: fingerprintOf(secrets) };
     });
   const config = pulumi
     .all([verifying, endpoints])
     .apply(([verified, all]) => ({ ...verified, endpoints: all }));
   return failOnce(pulumi.secret(config));
+}
+
+/** Keeps what a configuration says of each endpoint. @throws RunError for what is not one, which TypeScript may overlook in an output */
+function described(endpoints: Readonly<Record<string, ReceiverConfigEndpoint>>) {
+  if (pulumi.Resource.isInstance(endpoints))
+    refuse(["endpoints is a resource: pass a map of names to endpoints, such as { jobs }"]);
+  const lacks = (one: unknown) => ["id", "url", "type"].some((name) => !Reflect.get(Object(one), name));
+  const others = Object.keys(endpoints).filter((name) => lacks(endpoints[name]));
+  refuse(
+    others.map(
+      (name) =>
+        `${JSON.stringify(name)} of endpoints has no id, url and type: pass a WebhookEndpoint, such as the one that a component has`,
+    ),
+  );
+  return Object.fromEntries(
+    Object.entries(endpoints).map(([name, { id, url, type }]) => [name, { id, url, type }]),
+  );
+}
+
+/** @throws RunError for any problem. The SDK prints it without a stack, and without a secret. */
+function refuse(problems: readonly string[]): void {
+  if (problems.length === 0) return;
+  throw withoutStack(
+    new pulumi.RunError(
+      `receiverConfig: ${problems.join("; ")}. Correct its arguments; set a secret again with \`pulumi config set --secret\` (CONFIG_INVALID)`,
+    ),
+  );
 }

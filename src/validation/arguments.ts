@@ -9,9 +9,10 @@ const ARGUMENT_NAMES: readonly string[] = ["url", "secrets", "receiver", "timeou
 /** The arguments as the verbs get them. */
 export type ValidationInputs = Readonly<Record<string, unknown>>;
 
-/** Returns the secrets of a validation: its `secrets`, or those in its `receiver`, which may be a JSON string. */
+/** Returns the secrets of a validation as a list: its `secrets`, or those in its `receiver`, which may be a JSON string. */
 export function secretsOf({ secrets, receiver }: ValidationInputs): unknown {
   if (receiver === UNKNOWN_VALUE) return UNKNOWN_VALUE;
+  if (typeof secrets === "string") return [secrets];
   return (
     secrets ?? Reflect.get(Object(typeof receiver === "string" ? parseJson(receiver) : receiver), "secrets")
   );

@@ -7,14 +7,19 @@ export interface ReceiverValidationArgs {
   /** Where the receiver listens: an absolute http(s) URL without user-info. */
   url: pulumi.Input<string>;
   /** What signs its deliveries, `whsec_…`. With several, the receiver must accept each. Always kept as a secret. */
-  secrets?: pulumi.Input<pulumi.Input<string>[]>;
+  secrets?: pulumi.Input<string | pulumi.Input<string>[]> | undefined;
   /** What `receiverConfig` of a TypeScript program returned. One that names an endpoint is known only once that endpoint is registered. */
-  receiver?: pulumi.Input<ReceiverConfig>;
+  receiver?: pulumi.Input<ReceiverConfig> | undefined;
   /** How long to retry what can pass, in seconds, at most 3600. Default: 60. */
-  timeoutSeconds?: pulumi.Input<number>;
+  timeoutSeconds?: pulumi.Input<number> | undefined;
   /** A list of strings, numbers and booleans, with what changes with each release of the receiver. A change validates again. */
-  triggers?: pulumi.Input<pulumi.Input<string | number | boolean>[]>;
+  triggers?: pulumi.Input<pulumi.Input<string | number | boolean>[]> | undefined;
 }
+
+/** Exactly one of the two. */
+type Signing =
+  | { secrets: NonNullable<ReceiverValidationArgs["secrets"]>; receiver?: undefined }
+  | { receiver: NonNullable<ReceiverValidationArgs["receiver"]>; secrets?: undefined };
 
 /**
  * Proves at deploy time that a receiver accepts genuine deliveries and refuses others, before events depend on it.
@@ -25,7 +30,7 @@ export interface ReceiverValidationArgs {
  * `pulumi preview --refresh` does.
  *
  * @example
- * const proven = new ReceiverValidation("jobs", { url, secrets: [signingSecret], triggers: [release] });
+ * const proven = new ReceiverValidation("jobs", { url, secrets: signingSecret, triggers: [release] });
  * const jobs = new WebhookEndpoint("jobs", { url, type: "production" }, { dependsOn: proven });
  */
 export class ReceiverValidation extends pulumi.CustomResource {
@@ -34,7 +39,7 @@ export class ReceiverValidation extends pulumi.CustomResource {
   /** When the receiver was last validated by an `up`, in ISO 8601. */
   declare public readonly validatedAt: pulumi.Output<string>;
 
-  constructor(name: string, args: ReceiverValidationArgs, opts?: pulumi.CustomResourceOptions) {
+  constructor(name: string, args: ReceiverValidationArgs & Signing, opts?: pulumi.CustomResourceOptions) {
     const { secrets, receiver } = args;
     super(
       VALIDATION_TYPE_TOKEN,

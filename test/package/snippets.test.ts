@@ -110,12 +110,13 @@ async function errorsOf(compiler: string, files: Readonly<Record<string, string>
 test.each(Object.entries(COMPILERS))(
   "TypeScript %s accepts what the documentation shows and refuses common mistakes, with each way to resolve modules",
   async (_version, compiler) => {
-    const mistakes = read("test/package/fixtures/mistakes.ts");
+    const fixtures = ["mistakes.ts", "programMistakes.ts"];
+    const mistakes = fixtures.map((file) => [file, read(`test/package/fixtures/${file}`)]);
     // Shows that the compiler reports a mistake that it accepts, in each project.
     const accepted = "// @ts-expect-error\nexport const accepted = 1;";
     const found = await errorsOf(compiler, {
       ...documented(),
-      "mistakes.ts": mistakes,
+      ...Object.fromEntries(mistakes),
       "accepted.ts": accepted,
     });
     expect(found).toEqual(

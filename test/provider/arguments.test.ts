@@ -6,6 +6,8 @@ import { UNKNOWN_VALUE } from "../../src/shared/unknownValue";
 const valid = { url: "https://hooks.example.com/t0ken", type: "production" };
 const output =
   "https://Calling [toString] on an [Output<T>] is not supported.\n\nTo get the value of an Output<T> as an Output<string> …/t0ken";
+const pythonOutput =
+  "https://Calling __str__ on an Output[T] is not supported.\n\nTo get the value of an Output[T] as an Output[str] …/t0ken";
 
 test.each<[string, object, RegExp]>([
   ["no url", { url: undefined }, /^url is missing$/],
@@ -19,6 +21,7 @@ test.each<[string, object, RegExp]>([
   ["a line break after the url", { url: "https://example.com/t0ken\n" }, /white space/],
   ["a backslash in the url", { url: "https://example.com/\\t0ken" }, /backslashes/],
   ["an Output in a template literal", { url: output }, /^url holds an Output .*pulumi\.interpolate/],
+  ["an Output in an f-string of Python", { url: pythonOutput }, /^url holds an Output .*Output\.format/],
   ["two schemes", { url: "https://https://example.com/t0ken" }, /host "https".*two schemes/],
   ["another type", { type: "staging" }, /^type must be "production" or "development"$/],
   ["no type", { type: undefined }, /^type is missing$/],

@@ -116,13 +116,21 @@ test("a preview reports every problem of the secrets before an endpoint is regis
   project.program(`const { receiverConfig } = require("pulumi-webhook-endpoints");
 const jobs = new WebhookEndpoint("new", { url: "https://hooks.example.com/new", type: "production" });
 exports.receiver = receiverConfig({ endpoints: { jobs }, secrets: ${JSON.stringify(wrong)}, toleranceSeconds: -1 });
-exports.one = receiverConfig({ secrets: pulumi.secret(${JSON.stringify(issued)}) });`);
+exports.one = receiverConfig({ secrets: pulumi.secret(${JSON.stringify(wrong[1])}) });
+const hooks = new pulumi.ComponentResource("acme:Hooks", "hooks");
+const given = { secrets: ${JSON.stringify(issued)} };
+exports.mixed = receiverConfig({ endpoints: { jobs, hooks, none: undefined }, ...given });
+exports.later = receiverConfig({ endpoints: pulumi.output("").apply(() => ({ later: hooks })), ...given });
+exports.whole = receiverConfig({ endpoints: hooks, ...given });`);
   const { exitCode, output } = await project.pulumi("preview");
   expect(exitCode).not.toBe(0);
   expect(output.replaceAll(/\s+/g, " ")).toMatch(
     /receiverConfig: secret 1 of 4 is masked.*secret 2 of 4 is cut off.*secret 4 of 4 is the same.*toleranceSeconds must/,
   );
-  expect(output).toContain("receiverConfig: secrets must be a list");
+  expect(output).toContain("receiverConfig: secret 1 of 1 is cut off");
+  expect(output).toMatch(/receiverConfig: "hooks" of endpoints has no id.*; "none" of endpoints has no id/);
+  expect(output).toContain('receiverConfig: "later" of endpoints has no id, url and type');
+  expect(output).toContain("receiverConfig: endpoints is a resource");
   expect(output).not.toContain("PromiseRejectionHandledWarning");
   expect(leaked(output, [issued])).toEqual([]);
 });

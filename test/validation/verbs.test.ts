@@ -42,7 +42,7 @@ describe("ReceiverValidation", () => {
       endpoints: {},
       fingerprint: "",
     };
-    for (const signing of [{ secrets: [secret] }, { receiver }]) {
+    for (const signing of [{ secrets: [secret] }, { secrets: secret }, { receiver }]) {
       const args = { url: "https://hooks.example.com/", triggers, timeoutSeconds: 5, ...signing };
       const { urn } = new ReceiverValidation("jobs", args);
       await new Promise((resolve) => urn.apply(resolve));
@@ -50,6 +50,7 @@ describe("ReceiverValidation", () => {
     const others = { triggers: ["v1", 2, true], timeoutSeconds: 5 };
     expect(passed).toMatchObject([
       { ...others, secrets: { value: [secret] } },
+      { ...others, secrets: { value: secret } },
       { ...others, receiver: { value: receiver } },
     ]);
   });
@@ -79,6 +80,7 @@ describe("check", () => {
   test.each([
     ["neither secrets nor receiver", { url: good.url }, /exactly one/],
     ["both", { ...good, receiver: { secrets: [secret] } }, /exactly one/],
+    ["one secret that was cut off", { ...good, secrets: "whsec_AA==" }, /secret 1 of 1 is cut off/],
     ["an empty list", { ...good, secrets: [] }, /secrets is empty/],
     ["a secret that was cut off", { ...good, secrets: ["whsec_AA=="] }, /secret 1 of 1 is cut off/],
     ["a receiver without secrets", { url: good.url, receiver: "{}" }, /secrets must be a list/],
@@ -130,6 +132,7 @@ describe("diff and update", () => {
   test.each([
     ["nothing", same, false],
     ["the deadline", { ...same, timeoutSeconds: 5 }, false],
+    ["only the list of one secret", { ...same, secrets: secret }, false],
     ["only the form of the secrets", { ...same, secrets: undefined, receiver: { secrets: [secret] } }, false],
     ["the provider's code", { ...same, __provider: "other" }, true],
     ["the url", { ...same, url: "http://127.0.0.1:8/" }, true],
