@@ -109,8 +109,11 @@ export function startedReceiver<Events extends object>(
     }
   }
 
-  async function refuse(reason: Refusal, advice?: string): Promise<ReceiverResponse> {
-    return reject(REFUSALS[reason], { reason, advice });
+  async function refuse(
+    reason: Refusal,
+    details: Omit<Rejection, "reason" | "status"> = {},
+  ): Promise<ReceiverResponse> {
+    return reject(REFUSALS[reason], { reason, ...details });
   }
 
   async function handle({ method, body, headers }: ReceiverRequest): Promise<ReceiverResponse> {

@@ -57,6 +57,8 @@ const REMEDIES = {
   "missing-header": "It is not from the service, or a proxy removed the webhook- headers. ",
   timestamp: "It is a replay, was delayed, or this machine's clock is wrong. ",
   size: "If the service sends such bodies, raise maxBodyBytes. ",
+  "incomplete-body":
+    "It was slow, its sender broke off, or the platform has a lower limit: onRejected gets the error, if there is one. ",
   "no-secrets": "The secrets could not be read. ",
 };
 

@@ -109,11 +109,8 @@ export interface Receiver {
   readonly maxBodyBytes: number;
   /** Verifies, dedupes and dispatches one request. */
   handle(request: ReceiverRequest): Promise<ReceiverResponse>;
-  /**
-   * Returns the answer to a request that ends before `handle`, and reports it to `onRejected`.
-   * @param advice for the developer who can fix the cause, such as which middleware to move
-   */
-  refuse(reason: Refusal, advice?: string): Promise<ReceiverResponse>;
+  /** Returns the answer to a request that ends before `handle`, and reports it to `onRejected`, with these details. */
+  refuse(reason: Refusal, details?: Pick<Rejection, "advice" | "error">): Promise<ReceiverResponse>;
 }
 
 /** A request that was refused before any handler could run. Holds no secret, no header and nothing of the body. */
@@ -126,6 +123,8 @@ export interface Rejection {
   readonly unverifiedId?: string | undefined;
   /** What to change, if the program and not the sender is at fault. */
   readonly advice?: string | undefined;
+  /** With `incomplete-body`: why the platform ended the body, such as at a limit of its own. Undefined if time ran out. */
+  readonly error?: unknown;
 }
 
 /**

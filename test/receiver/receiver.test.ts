@@ -145,13 +145,15 @@ describe("a refused request", () => {
       await receiver.handle(delivered({ secret: otherSecret }));
       await receiver.handle({ ...request, headers: {} });
       await receiver.handle({ ...request, body: Buffer.alloc(101) });
-      await receiver.refuse("parsed-body", "Move it.");
+      await receiver.refuse("incomplete-body", { error: new Error(`${copy}`) });
+      await receiver.refuse("parsed-body", { advice: "Move it." });
     }
     expect(warnings()).toEqual([
       expect.stringMatching(/\(signature-mismatch\) and answered 401\. It came from a validation/),
       expect.stringMatching(/\(signature-mismatch\) and answered 401\. The secret that signed/),
       expect.stringMatching(/\(missing-header\).*a proxy removed the webhook- headers/),
       expect.stringMatching(/\(size\) and answered 413.*raise maxBodyBytes/),
+      expect.stringMatching(/\(incomplete-body\) and answered 408.*onRejected gets the error/),
       "Move it.",
     ]);
   });

@@ -17,12 +17,15 @@ export interface BodyTimeoutOptions {
 export interface Sent {
   readonly method: string | undefined;
   readonly headers: HeadersLike;
-  /** Reads the whole body as it was sent, or returns the reason why it is not available. */
+  /**
+   * Reads the whole body as it was sent, or returns the reason why it is not available.
+   * @throws what the platform reports when the body breaks off
+   */
   readonly read: () => Uint8Array | Refusal | Promise<Uint8Array | Refusal>;
 }
 
 /**
- * Returns how an adapter answers a request. Its promise never rejects.
+ * Returns how an adapter answers a request, which it looks at by a function. Its promise never rejects, whatever the request is.
  * @param remedy what to change where something else reads the body first
  * @throws TypeError for anything but a receiver, such as a promise of one: each delivery would be answered 500
  */
@@ -33,12 +36,18 @@ export function answering(adapter: string, receiver: Receiver, remedy: string) {
     );
   const advice = `${adapter}: the request body was read before its signature could be verified, and a signature covers the bytes as sent. ${remedy}`;
 
-  return async ({ method, headers, read }: Sent): Promise<ReceiverResponse> => {
+  return async (look: () => Sent): Promise<ReceiverResponse> => {
     try {
+      const { method, headers, read } = look();
       if (method !== "POST") return await receiver.refuse("method");
-      const body = await read();
+      let body: Uint8Array | Refusal;
+      try {
+        body = await read();
+      } catch (error) {
+        return await receiver.refuse("incomplete-body", { error });
+      }
       if (typeof body !== "string") return await receiver.handle({ method, headers, body });
-      return await receiver.refuse(body, body === "parsed-body" ? advice : undefined);
+      return await receiver.refuse(body, body === "parsed-body" ? { advice } : {});
     } catch (error) {
       console.error(`${adapter}: the receiver failed, so the request was answered 500.`, error);
       return outcomeAnswer("failed");
@@ -62,8 +71,9 @@ export class BodyBytes {
     this.#most = most;
   }
 
-  /** Returns false, and drops the chunk, if it would exceed the limit. */
-  add(chunk: Uint8Array): boolean {
+  /** Returns false, and drops the chunk, if it would exceed the limit. Only a simulated request has strings. */
+  add(sent: Uint8Array | string): boolean {
+    const chunk = typeof sent === "string" ? Buffer.from(sent) : sent;
     if (this.#length + chunk.length > this.#most) return false;
     this.#length += chunk.length;
     if (this.#chunks.length === MOST_CHUNKS) this.#chunks = [this.whole()];

@@ -1,5 +1,5 @@
 import type { Receiver, Refusal } from "../types";
-import { answering, BodyBytes, type BodyTimeoutOptions, bodyTimeoutOf } from "./body";
+import { answering, BodyBytes, type BodyTimeoutOptions, bodyTimeoutOf, type Sent } from "./body";
 
 export type { BodyTimeoutOptions } from "./body";
 
@@ -27,36 +27,40 @@ export function fetchHandler(
   const answer = answering("fetchHandler", receiver, REMEDY);
   const limits = { maxBytes: receiver.maxBodyBytes, timeoutMs: bodyTimeoutOf(options) };
   return async (request) => {
-    const { method } = request;
     const read = () => readBody(request, limits);
-    const { status, headers, body } = await answer({ method, headers: request.headers, read });
+    const { status, headers, body } = await answer(() => {
+      const { method, headers } = request;
+      return { method, headers, read };
+    });
     return new Response(body, { status, headers });
   };
 }
 
-async function readBody(
+function readBody(
   request: Request,
   { maxBytes, timeoutMs }: { maxBytes: number; timeoutMs: number },
-): Promise<Uint8Array | Refusal> {
+): ReturnType<Sent["read"]> {
   if (request.bodyUsed || request.body?.locked) return "parsed-body";
   if (!request.body) return new Uint8Array();
   const reader = request.body.getReader();
-  let refusal: Refusal | undefined;
-  const refuse = (reason: Refusal) => {
-    refusal ??= reason;
-    // Ends a pending read.
-    reader.cancel().catch(() => {});
-  };
-  if (Number(request.headers.get("content-length")) > maxBytes) refuse("size");
-  const timer = setTimeout(refuse, timeoutMs, "incomplete-body");
-  const bytes = new BodyBytes(maxBytes);
-  try {
-    for (let read = await reader.read(); !read.done; read = await reader.read())
-      if (!bytes.add(read.value)) refuse("size");
-  } catch {
-    refuse("incomplete-body");
-  } finally {
-    clearTimeout(timer);
-  }
-  return refusal ?? bytes.whole();
+  return new Promise((resolve, reject) => {
+    let bytes: BodyBytes | undefined = new BodyBytes(maxBytes);
+    function settle(result: Uint8Array | Refusal): void {
+      clearTimeout(timer);
+      bytes = undefined;
+      resolve(result);
+    }
+    const timer = setTimeout(settle, timeoutMs, "incomplete-body");
+    if (Number(request.headers.get("content-length")) > maxBytes) settle("size");
+    // What is refused is read to its end and dropped. Some servers, such as h3 1, enqueue whatever arrives: they fail where nobody can
+    // catch it once their stream is cancelled, and hold in memory what nobody reads. Others end the connection before the answer is sent.
+    async function readAll(): Promise<void> {
+      for (let read = await reader.read(); !read.done; read = await reader.read())
+        if (bytes?.add(read.value) === false) settle("size");
+      if (bytes !== undefined) settle(bytes.whole());
+    }
+    readAll()
+      .catch(reject)
+      .finally(() => clearTimeout(timer));
+  });
 }

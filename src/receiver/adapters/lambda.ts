@@ -66,7 +66,7 @@ export function lambdaHandler(receiver: Receiver): (event: LambdaHttpEvent) => P
     // A header that was sent twice has both values here.
     const { multiValueHeaders } = event;
     const sent = multiValueHeaders ?? event.headers ?? {};
-    const { status, headers, body } = await answer({ method, headers: sent, read });
+    const { status, headers, body } = await answer(() => ({ method, headers: sent, read }));
     const result = { statusCode: status, body, isBase64Encoded: false } as const;
     if (!multiValueHeaders) return { ...result, headers: { ...headers } };
     // A load balancer that sends multi-value headers requires them; the others accept or ignore them.

@@ -41,16 +41,16 @@ export function nodeHandler(
   const answer = answering("nodeHandler", receiver, REMEDY);
   const limits = { maxBytes: receiver.maxBodyBytes, timeoutMs: bodyTimeoutOf(options) };
   return async (request, response) => {
-    const { method } = request;
     const read = () => readBody(request, limits);
-    send(request, response, await answer({ method, headers: headersOf(request), read }));
+    const look = () => ({ method: request.method, headers: headersOf(request), read });
+    send(request, response, await answer(look));
   };
 }
 
 // Not `req.headers`, which joins or drops a header that was sent twice, nor `req.headersDistinct`, which some versions of Node
 // make throw on a header named `__proto__`. A simulated request, such as that of serverless-http, has parsed headers only.
-function headersOf({ rawHeaders, headers }: NodeRequest): HeadersLike {
-  if (rawHeaders.length === 0) return headers;
+function headersOf({ rawHeaders, headers }: Partial<NodeRequest>): HeadersLike {
+  if (!rawHeaders?.length) return headers ?? {};
   const pairs: [string, string | undefined][] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) pairs.push([rawHeaders[i] ?? "", rawHeaders[i + 1]]);
   return pairs;
@@ -63,10 +63,11 @@ function send(request: NodeRequest, given: NodeResponse, { status, headers, body
   // The sender has gone.
   if (response.destroyed && !response.writableEnded) return;
   try {
-    response.writeHead(status, { ...headers, "content-length": Buffer.byteLength(body) });
+    const length = { "content-length": Buffer.byteLength(body) };
+    response.writeHead(status, { ...headers, ...length, ...(isLast(request) && { connection: "close" }) });
     response.end(body);
-    // A simulated request, such as that of Fastify's `inject`, ends without ever being complete.
-    if (request.complete || request.readableEnded) return;
+    // A simulated request is no connection; that of Fastify's `inject` ends without ever being complete.
+    if (request.complete !== false || request.readableEnded) return;
     // The sender is still sending. To close the connection now would reset it, and the answer would be lost.
     request.resume();
     setTimeout(() => request.complete || endConnection(request), DRAIN_MS).unref();
@@ -77,6 +78,14 @@ function send(request: NodeRequest, given: NodeResponse, { status, headers, body
     );
     if (!response.writableEnded) endConnection(request);
   }
+}
+
+/** Returns true if the server has been closed: a busy sender would keep its connection, and so the process, alive for ever. */
+function isLast(request: NodeRequest): boolean {
+  // HTTP/2 has no such header.
+  if ("stream" in request || !request.complete) return false;
+  const socket: { server?: { listening?: boolean } } & object = request.socket ?? {};
+  return socket.server?.listening === false;
 }
 
 function endConnection(request: NodeRequest): void {
@@ -96,10 +105,13 @@ function readBody(request: NodeRequest, { maxBytes, timeoutMs }: BodyLimits): Re
   if (kept instanceof Uint8Array) return kept;
   if (typeof kept === "string") return Buffer.from(kept);
   if (request.aborted || (request.destroyed && !request.complete)) return "incomplete-body";
-  if (request.readableDidRead || request.readableEnded || request.readableEncoding !== null)
+  if (request.readableDidRead || request.readableEnded || request.readableEncoding) return "parsed-body";
+  // A simulated request may be no stream: what it has as its body is all that there is.
+  const isStream = typeof request.resume === "function";
+  if (!isStream && (typeof request.on !== "function" || Object.keys(body ?? {}).length > 0))
     return "parsed-body";
-  if (Number(request.headers["content-length"]) > maxBytes) return "size";
-  return new Promise((resolve) => {
+  if (Number(request.headers?.["content-length"]) > maxBytes) return "size";
+  return new Promise((resolve, reject) => {
     const bytes = new BodyBytes(maxBytes);
     const stopTimer = startTimer(timeoutMs, () => settle("incomplete-body"));
     // The listeners stay: taking them off costs more, and a connection that breaks later must not be an uncaught error.
@@ -109,13 +121,17 @@ function readBody(request: NodeRequest, { maxBytes, timeoutMs }: BodyLimits): Re
     }
     const onAbort = () => settle("incomplete-body");
     request
-      .on("data", (chunk: Uint8Array) => {
+      .on("data", (chunk: Uint8Array | string) => {
         if (!bytes.add(chunk)) settle("size");
       })
       .on("end", () => settle(bytes.whole()))
       .on("close", onAbort)
-      .on("error", onAbort);
+      .on("error", (error) => {
+        stopTimer();
+        reject(error);
+      });
     // The stream of an HTTP/2 request that is reset ends as if it were complete, but "aborted" comes first.
-    request.on("aborted", onAbort).resume();
+    if ("stream" in request) request.on("aborted", onAbort);
+    if (isStream) request.resume();
   });
 }

@@ -1,6 +1,7 @@
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import http from "node:http";
 import net, { type AddressInfo } from "node:net";
+import { Readable } from "node:stream";
 import type { ReceiverOptions } from "../../../src/receiver";
 import { type BodyTimeoutOptions, nodeHandler } from "../../../src/receiver/adapters/node";
 import { deferred, delivered, receiverOf } from "../support";
@@ -175,13 +176,75 @@ test("a body that is not read yet when the receiver gets the request is read by 
   expect(await post()).toBe(200);
 });
 
-test("a simulated request, which has only parsed headers, is verified by them", async () => {
-  const { receiver, outcomes } = receiverOf();
+describe("a simulated request", () => {
   const { headers, body } = delivered();
-  const bare = new http.IncomingMessage(new net.Socket());
-  const request = Object.assign(bare, { method: "POST", headers, body, complete: true });
-  await nodeHandler(receiver)(request, new http.ServerResponse(request));
-  expect(outcomes).toMatchObject([{ outcome: "handled" }]);
+  /** Emits its body once it has a listener, and is no stream. */
+  const emitting = new EventEmitter().on("newListener", function (this: EventEmitter, name) {
+    if (name === "end") setImmediate(() => this.emit("data", body) && this.emit("end"));
+  });
+  test.each<[string, object, number]>([
+    [
+      "of Node's own class",
+      Object.assign(new http.IncomingMessage(new net.Socket()), { headers, body }),
+      200,
+    ],
+    ["that is an object with bytes", { body }, 200],
+    [
+      "that is an object with a string, and null for the raw headers",
+      { rawBody: `${body}`, rawHeaders: null },
+      200,
+    ],
+    ["that is a stream", Readable.from([body.subarray(0, 5), body.subarray(5)]), 200],
+    ["that is a stream of a string", Readable.from(String(body)), 200],
+    ["that is a stream above the limit", Readable.from(Buffer.alloc(2 ** 21)), 413],
+    [
+      "that is a stream that breaks off",
+      Readable.from(
+        (async function* () {
+          yield body;
+          throw new Error("mine");
+        })(),
+      ),
+      408,
+    ],
+    ["that emits bytes later", emitting, 200],
+    ["that is an object with a parsed body", { body: JSON.parse(String(body)) }, 500],
+    [
+      "that emits nothing and has a parsed body",
+      Object.assign(new EventEmitter(), { body: { parsed: true } }),
+      500,
+    ],
+    ["without a body", {}, 500],
+    ["without headers", { headers: undefined, body }, 401],
+  ])("%s is read as far as it goes", async (_what, simulated, status) => {
+    const { receiver } = receiverOf();
+    const response = { writeHead: jest.fn(), end: jest.fn() };
+    const request = Object.assign(simulated, { method: "POST" }, "headers" in simulated ? {} : { headers });
+    await nodeHandler(receiver)(request as never, response as never);
+    expect(response.writeHead.mock.calls).toEqual([[status, expect.anything()]]);
+    expect(response.end).toHaveBeenCalledTimes(1);
+    expect(log).not.toHaveBeenCalled();
+  });
+});
+
+test("once its server is closed, a busy connection ends after its answer, and no sooner", async () => {
+  const [started, gate] = [deferred(), deferred()];
+  const handler = async () => {
+    started.resolve();
+    await gate.promise;
+  };
+  const { port, server } = await serve({ handlers: { "job.succeeded": handler } });
+  const { headers, body } = delivered();
+  const again = delivered();
+  const requests = [{ headers, body }, again].map(({ headers, body }) =>
+    Buffer.concat([Buffer.from(head({ ...headers, "content-length": String(body.length) })), body]),
+  );
+  const { answer } = raw(port, ...requests);
+  await started.promise;
+  const closed = new Promise((resolve) => server.close(resolve));
+  gate.resolve();
+  expect((await answer).match(/^HTTP.*|^connection.*/gim)).toEqual(["HTTP/1.1 200 OK", "connection: close"]);
+  await closed;
 });
 
 describe("no response hangs", () => {
