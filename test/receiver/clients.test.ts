@@ -47,6 +47,12 @@ test.each<[what: string, pass: (value: unknown) => unknown, wrong: unknown, says
     /Pass bullmqQueue\(queue\)/,
   ],
   ["a client of Redis over HTTP", redis, { eval: () => {}, evalsha: () => {} }, /no connection to Redis/],
+  [
+    "a client of Redis over HTTP behind a Proxy",
+    redis,
+    new Proxy({}, { get: (_target, name) => (/^eval(sha)?$/.test(String(name)) ? () => {} : undefined) }),
+    /no connection to Redis/,
+  ],
   ["a client of Redis without eval", redis, { get: () => {} }, /pass \{ client \}, a client of node-redis/],
   ["the url of a Redis", redis, "redis://localhost", /pass \{ client \}, a client of node-redis/],
   ["the name of a BullMQ queue", bullmq, "webhooks", /bullmqQueue: pass a Queue of BullMQ/],
@@ -69,4 +75,25 @@ test.each<[what: string, pass: (value: unknown) => unknown, wrong: unknown, says
   ],
 ])("%s is refused when it is passed, with what to pass instead", (_what, pass, wrong, says) => {
   expect(() => pass(wrong)).toThrow(says);
+});
+
+/** Has what it inherits only, as the clients of Redis do. */
+class Connection {
+  on() {}
+  eval() {}
+  evalsha() {}
+}
+
+test.each<[what: string, pass: (value: unknown) => unknown, right: unknown]>([
+  ["a client of ioredis", redis, new Connection()],
+  ["a client of ioredis behind a Proxy", redis, new Proxy(new Connection(), {})],
+  ["a client of node-redis", redis, { on() {}, eval() {}, evalSha() {} }],
+  ["a function eval around a client", redis, { eval: () => {} }],
+  ["a store in a Proxy", dedupe, new Proxy(memoryDedupe(), {})],
+  ["an object with what a PgBoss is asked", boss, { send() {}, getJobById() {} }],
+  ["an object with what an SQS is asked", sqs, Object.create({ sendMessage })],
+  ["an object with what a BullMQ queue is asked", bullmq, Object.create({ add() {} })],
+  ["the url of an SQS on this machine", sqsUrl, "http://127.0.0.1:9324/000000000000/webhooks"],
+])("%s is accepted", (_what, pass, right) => {
+  expect(() => pass(right)).not.toThrow();
 });

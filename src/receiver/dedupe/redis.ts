@@ -79,8 +79,10 @@ export function redisDedupe({ client, prefix = "webhook-delivery:" }: RedisDedup
     ["eval"],
     "redisDedupe: pass { client }, a client of node-redis (version 4 or later) or ioredis.",
   );
-  // Redis's own clients emit events of their connection. One over HTTP has none, and takes the keys as a list.
-  if ("evalsha" in client && !("on" in client))
+  // Redis's own clients emit events of their connection. One over HTTP has none, and takes the keys as a list. Not `in`, which does not
+  // see through a Proxy, such as kv of @vercel/kv.
+  const { evalsha, on }: Readonly<Record<string, unknown>> = Object(client);
+  if (evalsha !== undefined && on === undefined)
     throw new TypeError(
       "redisDedupe: this client has no connection to Redis, as @upstash/redis. Pass it as { client: { eval: (script, n, ...args) => " +
         "client.eval(script, args.slice(0, n), args.slice(n)) } }.",
