@@ -20,7 +20,7 @@ import {
 import { COMMAND, type Finding, gaps, joined, listFindings, stackFindings } from "./findings";
 
 /** The commands of remedies that ask before they do something. */
-const ASKS = /^(pulumi up|npx \S+ (delete|check-service))\b/;
+const ASKS = /\b(pulumi up|pulumi state delete|npx \S+ (delete|check-service))\b/g;
 
 interface Flags {
   readonly all?: boolean;
