@@ -149,4 +149,31 @@ describe("installed by pnpm from the packed package", () => {
     expect(emulator.endpoints()).toMatchObject([{ url: "https://hooks.example.com/moved" }]);
     expect(project.ids().jobs).not.toBe(jobs);
   });
+
+  test("of two copies, which pnpm makes for two versions of the SDK, one shows no secret url that the other declared", async () => {
+    const [newest, oldest] = [devDependencies, peerDependencies].map((versions) =>
+      versions["@pulumi/pulumi"].replace("^", ""),
+    );
+    const its = { version: "1.0.0", dependencies: { "@pulumi/pulumi": oldest, ...ours } };
+    const index = `module.exports = require("pulumi-webhook-endpoints").WebhookEndpoint;`;
+    const hooks = `file:${write("hooks", its, index)}`;
+    project.useModules(await install("two", { "@pulumi/pulumi": newest, ...ours, hooks }));
+    use({
+      "index.js": `
+const pulumi = require("@pulumi/pulumi");
+const { getWebhookEndpoint, getWebhookEndpoints, WebhookEndpoint } = require("pulumi-webhook-endpoints");
+const Other = require("hooks");
+const jobs = new Other("jobs", { url: pulumi.secret("https://hooks.example.com/t0ken"), type: "production" });
+exports.isOther = Other !== WebhookEndpoint;
+exports.one = getWebhookEndpoint({ id: jobs.id }).url;
+exports.all = getWebhookEndpoints().apply((all) => all.map(({ url }) => url));
+exports.read = WebhookEndpoint.get("read", jobs.id).url;
+`,
+    });
+    await project.up();
+    const [one, all, read] = Array(3).fill("[secret]");
+    expect(await project.outputs()).toEqual({ isOther: true, one, all, read });
+    expect(emulator.endpoints()).toMatchObject([{ url: "https://hooks.example.com/t0ken" }]);
+    project.expectHidden("t0ken");
+  });
 });
