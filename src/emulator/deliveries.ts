@@ -145,8 +145,8 @@ export class Deliveries {
 }
 
 /** Names the endpoint by its id, because its url can contain a secret. */
-function refusedTwice({ endpointId, statusCode, error, type, retryInMs }: LoggedAttempt): string {
+function refusedTwice({ id, endpointId, statusCode, error, type, retryInMs }: LoggedAttempt): string {
   const answer = statusCode === null ? `no answer (${error})` : statusCode;
   const next = Math.ceil((retryInMs ?? 0) / 1000);
-  return `Attempt 2 of ${type} got ${answer} from endpoint ${endpointId}. The next one follows in ${next} s. Correct the receiver.`;
+  return `Attempt 2 of ${type} ${id} got ${answer} from endpoint ${endpointId}. The next one follows in ${next} s. Correct the receiver.`;
 }

@@ -70,7 +70,7 @@ export function startedReceiver<Events extends object>(
     dedupeKey,
     now = Date.now,
     // Advice is a warning of its own.
-    onRejected = (rejection: Rejection) => rejection.advice ?? warn(rejectionWarning(rejection)),
+    onRejected = (rejection: Rejection) => rejection.advice ?? warn(...rejectionWarning(rejection)),
     onOutcome = logFailure,
     onSecretsError = logSecretsError,
     ...others

@@ -62,15 +62,19 @@ const REMEDIES = {
   "no-secrets": "The secrets could not be read. ",
 };
 
-/** The warning for the default of `onRejected`. That of a validation differs, so that it does not stand for all that come later. */
-export function rejectionWarning({ reason, status, unverifiedId }: Rejection): string {
+/** The warning for the default of `onRejected`, and its kind. A validation is one of its own: it must not stand for all that come later. */
+export function rejectionWarning({
+  reason,
+  status,
+  unverifiedId,
+}: Rejection): [warning: string, kind: string] {
   const [, known = ""] = Object.entries(REMEDIES).find(([start]) => reason.startsWith(start)) ?? [];
-  const isValidation = unverifiedId?.startsWith(VALIDATION_ID);
+  const isValidation = unverifiedId?.startsWith(VALIDATION_ID) === true;
   const remedy = isValidation
     ? "It came from a validation, which sends a broken delivery on purpose. "
     : known;
-  return (
-    `A webhook request was refused (${reason}) and answered ${status}. ${remedy}You see this once for each reason; onRejected is ` +
-    "called for every request. node_modules/pulumi-webhook-endpoints/docs/signature-mismatch.md explains what to do."
-  );
+  const warning =
+    `A webhook request (${unverifiedId ?? "without an id"}) was refused (${reason}) and answered ${status}. ${remedy}You see this once for ` +
+    "each reason; onRejected is called for every request. node_modules/pulumi-webhook-endpoints/docs/signature-mismatch.md explains what to do.";
+  return [warning, `${reason} ${isValidation}`];
 }
