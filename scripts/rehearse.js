@@ -18,15 +18,21 @@ const { startRegistry } = require("./rehearse/registry");
 const { releaseCommands } = require("./rehearse/workflow");
 
 const repository = process.env.GITHUB_REPOSITORY ?? "example-owner/pulumi-webhook-endpoints";
+/** How long a step may take, in seconds: one that is alone takes fifteen at most. */
+const STEP_SECONDS = 180;
 const place = fs.mkdtempSync(path.join(os.tmpdir(), "rehearsal-"));
 onEnd(() => fs.rmSync(place, { recursive: true, force: true, maxRetries: 3 }));
 
-/** Runs a step, and prints its name and how long it took. If it fails, nothing else runs. */
+/** Runs a step, and prints its name and how long it took. If it fails, or doesn't end, nothing else runs. */
 async function step(name, work) {
   const started = Date.now();
   const seconds = () => `${((Date.now() - started) / 1000).toFixed(1)} s`.padStart(6);
+  const late = new Promise((_, reject) => {
+    const error = new Error(`not finished after ${STEP_SECONDS} s`);
+    setTimeout(reject, STEP_SECONDS * 1_000, error).unref();
+  });
   try {
-    const result = await work();
+    const result = await Promise.race([work(), late]);
     console.log(`ok     ${seconds()}  ${name}`);
     return result;
   } catch (error) {
@@ -76,6 +82,7 @@ function userMachine(name, { registry, github, languages = [] }) {
     PULUMI_CONFIG_PASSPHRASE: "rehearsal",
     PULUMI_SKIP_CONFIRMATIONS: "true", // a person answers "yes"
     PULUMI_SKIP_UPDATE_CHECK: "true",
+    PULUMI_DISABLE_REGISTRY_RESOLVE: "true", // that registry is on the internet
     PULUMI_PLUGIN_DOWNLOAD_URL_OVERRIDES: `^github://api.github.com/${repository}$=${github.url}/${repository}/releases/download/v${github.version}`,
   };
   const machine = new Machine(path.join(place, name), { path: [findCli(), ...languages], env });
