@@ -25,7 +25,8 @@ function checkInstalled(folder) {
   const manifest = JSON.parse(fs.readFileSync(path.join(folder, "package.json"), "utf8"));
   const { main, types, typesVersions, bin, exports, files } = manifest;
   const named = textsIn([main, types, typesVersions, bin, exports, files]);
-  const missing = named.filter((file) => !fs.existsSync(path.join(folder, file)));
+  const plain = named.filter((file) => !/[!*]/.test(file));
+  const missing = plain.filter((file) => !fs.existsSync(path.join(folder, file)));
   if (missing.length > 0) throw new Error(`the package lacks ${missing.join(", ")}`);
 }
 
