@@ -3,6 +3,7 @@ import { Argument, Option } from "commander";
 import type { Endpoint } from "../client";
 import { checkArguments } from "../provider/arguments";
 import { NATIVE_TYPE_TOKEN } from "../shared/permanent";
+import { masked } from "../shared/shown";
 import { describeResource, nameOf } from "../shared/urn";
 import { withAccount } from "./account";
 import { CliError } from "./errors";
@@ -14,6 +15,9 @@ import type { Context, Subcommand } from "./run";
 
 const REPLACED_FILE =
   "If this replaces the file of an earlier run, restore that first: Pulumi deletes what the program no longer declares.";
+const IS_DECLARED =
+  "If the program declares one of these urls already, don't declare it twice: leave it out of the file, and run `WEBHOOKS_IF_EXISTS=adopt pulumi up`, " +
+  "or set its adoptId in the program.";
 const IS_SECRET =
   "its url is a secret, which the code would hold in plain text. Declare it by hand, with adoptId and the url from a secret of the stack's configuration";
 
@@ -45,14 +49,14 @@ export const adopt: Subcommand<Flags> = {
       const whyNot = (entry: Entry) => entry.owner.whyNotOrphan ?? whyUndeclarable(context, entry, native);
       const entries =
         ids.length > 0 ? named(ids, inventory, "adopted", whyNot) : unmanaged(context, inventory, whyNot);
-      const adoptions = namedAfterHosts(entries, inventory);
+      const adoptions = namedAfterUrls(entries, inventory);
       const code = native ? importFile(adoptions) : programText(adoptions, inventory);
       output.data({ adoptions, code }, () => {
         if (adoptions.length > 0) output.raw(code);
       });
       const todo = native
         ? `Run \`${withStack("pulumi import --file <this file>")}\`, and put the code that it prints into the program.`
-        : `Import this file into the program, and run \`${withStack("pulumi up")}\`. It shows "create", and registers nothing. Afterwards you can remove adoptId. ${REPLACED_FILE}`;
+        : `Import this file into the program, and run \`${withStack("pulumi up")}\`. It shows "create", and registers nothing. Afterwards you can remove adoptId. ${IS_DECLARED} ${REPLACED_FILE}`;
       output.note(adoptions.length > 0 ? todo : `There is nothing to adopt. ${REPLACED_FILE}`);
       return true;
     }),
@@ -81,14 +85,16 @@ function whyUndeclarable({ output }: Context, entry: Entry, native: boolean): st
 }
 
 /**
- * Names resources after the host of their url: the rest may hold a token, and names stand in messages. A name that is taken gets a part of
- * the id's hash.
+ * Names resources after the host and the path of their url. Names stand in messages, so a path that may hold a token is left out, as the
+ * query always is. A name that is taken gets a part of the id's hash.
  */
-function namedAfterHosts(entries: readonly Entry[], { stacks }: Inventory): Adoption[] {
+function namedAfterUrls(entries: readonly Entry[], { stacks }: Inventory): Adoption[] {
   const own = stacks.known.filter(({ isOwn }) => isOwn);
   const taken = new Set(own.flatMap(({ deployment }) => deployment.resources.map(({ urn }) => nameOf(urn))));
   return entries.map(({ endpoint: { id, url, type } }) => {
-    const slug = new URL(url).hostname.replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+    const { hostname, pathname } = new URL(url);
+    const path = masked(pathname) === pathname ? pathname.toLowerCase() : "";
+    const slug = `${hostname}${path}`.replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
     const hash = createHash("sha256").update(id).digest("hex").slice(0, 8);
     const name = taken.has(slug) ? `${slug}-${hash}` : slug;
     taken.add(name);

@@ -53,6 +53,9 @@ const settings = {
     description:
       "Whether a warning shows what the service answers to a request that it refuses: up to 500 characters, without the API key. The answer may hold an endpoint's url. Default: false. Environment variable: `WEBHOOKS_SHOW_RESPONSES`.",
   },
+  ifExists: text(
+    "The `ifExists` of endpoints that have none of their own: `fail` (the default), `adopt` or `register`. Environment variable: `WEBHOOKS_IF_EXISTS`.",
+  ),
 } as const satisfies PropertiesOf<WebhooksProviderArgs>;
 
 const endpointInputs = {
@@ -69,7 +72,7 @@ const endpointInputs = {
     "The id of an existing endpoint to adopt instead of registering a new one. Its url and type must match the declaration. Nothing changes at the service. Once the resource exists, `adoptId` has no effect and may be removed.",
   ),
   ifExists: text(
-    "What happens when the service already has an endpoint with this url and type that no resource of this stack has: `fail` (the default) registers nothing and names it, `register` registers another one on purpose.",
+    "What happens when the service already has an endpoint with this url and type that no resource of this stack has: `fail` (the default) registers nothing and names it, `adopt` adopts it if it is the only one, `register` registers another one on purpose.",
   ),
 } as const satisfies PropertiesOf<WebhookEndpointArgs>;
 

@@ -25,9 +25,9 @@ export interface WebhookEndpointArgs {
   adoptId?: pulumi.Input<string> | undefined;
   /**
    * What happens when the service already has an endpoint with this url and type that no resource of this stack has: `"fail"` (the
-   * default) registers nothing and names it, `"register"` registers another one on purpose.
+   * default) registers nothing and names it, `"adopt"` adopts it if it is the only one, `"register"` registers another one on purpose.
    */
-  ifExists?: pulumi.Input<"fail" | "register"> | undefined;
+  ifExists?: pulumi.Input<"fail" | "adopt" | "register"> | undefined;
 }
 
 /** The SDK makes a property for each, also for those that the service fills in. */

@@ -20,6 +20,8 @@ export interface WebhooksProviderArgs {
    * key. The answer may hold an endpoint's url. Default: false.
    */
   showResponses?: pulumi.Input<boolean> | undefined;
+  /** The `ifExists` of endpoints that have none of their own: `"fail"` (the default), `"adopt"` or `"register"`. */
+  ifExists?: pulumi.Input<"fail" | "adopt" | "register"> | undefined;
 }
 
 /** Settings by their names in a configuration, such as `webhooks:apiKey`. */

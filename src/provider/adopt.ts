@@ -43,5 +43,5 @@ export async function adopt(
         "one of them. If the resource was renamed, give it an alias of its old name instead of adoptId.",
     );
   }
-  return memory.noteMade(endpoint);
+  return endpoint;
 }

@@ -10,6 +10,7 @@ import {
   isUrl,
 } from "../shared/url";
 import { isPendingId } from "./identity";
+import { IF_EXISTS } from "./settings";
 import type { EndpointInputs, EndpointState } from "./state";
 
 /** What the program's class passes to `check` alone, which strips it: the resource's name, where the stack is, a secret url. */
@@ -30,7 +31,7 @@ const PROBLEMS: Readonly<Record<string, (value: unknown) => readonly string[]>> 
       ? []
       : ['ip must be an IPv4 or IPv6 address or a CIDR range, such as "203.0.113.7" or "2001:db8::/32"'],
   adoptId: adoptIdProblems,
-  ifExists: (value) => oneOf(value, "ifExists", ["fail", "register"]),
+  ifExists: (value) => oneOf(value, "ifExists", IF_EXISTS),
 };
 
 /** Returns the arguments without the hidden inputs, and without those that are null: a program passes null for "none". */

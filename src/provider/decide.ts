@@ -1,10 +1,14 @@
 import type { Endpoint, EndpointList } from "../client";
 import { sameUrl } from "../shared/url";
 import { equalIn, type Identity } from "./identity";
+import type { IfExists } from "./settings";
 import { isInWindow, parseTimestamp } from "./time";
 
 /** What a resource is to get: an endpoint with this url, type and ip. */
-export type Wanted = Identity & { readonly ip?: string | null | undefined };
+export type Wanted = Identity & {
+  readonly ip?: string | null | undefined;
+  readonly ifExists?: IfExists | undefined;
+};
 
 /** A registration that may have made an endpoint: of a pending resource, or an interrupted creation. */
 export interface Evidence {
@@ -38,7 +42,9 @@ export type Decision =
   | { readonly kind: "doubt"; readonly endpoints: readonly Endpoint[]; readonly why: string }
   | { readonly kind: "unknowable" }
   | { readonly kind: "wait"; readonly milliseconds: number }
-  | { readonly kind: "exists"; readonly endpoints: readonly Named[] }
+  | { readonly kind: "adopt"; readonly endpoint: Endpoint }
+  /** `left`: how many endpoints of the account no resource of the stack has. */
+  | { readonly kind: "exists"; readonly endpoints: readonly Named[]; readonly left: number }
   | { readonly kind: "register"; readonly isListPartial: boolean };
 
 /** Decides what a list shows about a registration. Pure: `docs/architecture.md` has it as a table, row by row in this order. */
@@ -50,14 +56,21 @@ export function decide(question: Question): Decision {
     .filter((endpoint) => fitting.some((each) => isFit(endpoint, each, patienceMs)))
     .toSorted((a, b) => (parseTimestamp(a.createdAt) ?? 0) - (parseTimestamp(b.createdAt) ?? 0));
 
+  const unreadable = list.unrecognized.filter((row) => !isHeld({ id: row.id }));
+  const odd = unreadable.filter(({ url }) => url !== null && sameUrl(url, wanted.url));
+  const isListPartial = !list.complete || unreadable.some(({ url }) => url === null);
+  // Of a partial list, nothing shows that it is the only one.
+  const isOnly = !isListPartial && odd.length === 0 && equal.length === 1;
+  const [only] = wanted.ifExists === "adopt" && isOnly ? equal : [];
+
   const why = reasonToDoubt(fits, fitting, wanted);
+  if (why !== undefined && only) return { kind: "adopt", endpoint: only };
   if (why !== undefined) return { kind: "doubt", endpoints: fits, why };
 
   const [endpoint] = fits;
   const by = fitting.find((each) => endpoint && isFit(endpoint, each, patienceMs));
   if (endpoint && by) return { kind: "take", endpoint, by };
 
-  const unreadable = list.unrecognized.filter((row) => !isHeld({ id: row.id }));
   if (evidence.length > 0) {
     const known = new Set(evidence.flatMap(({ before }) => before));
     const mayBeIt = unreadable.some(
@@ -68,9 +81,11 @@ export function decide(question: Question): Decision {
     if (milliseconds > 0) return { kind: "wait", milliseconds };
   }
 
-  const odd = unreadable.filter(({ url }) => url !== null && sameUrl(url, wanted.url));
-  if (equal.length + odd.length > 0) return { kind: "exists", endpoints: [...equal, ...odd] };
-  const isListPartial = !list.complete || unreadable.some(({ url }) => url === null);
+  if (only) return { kind: "adopt", endpoint: only };
+  if (equal.length + odd.length > 0) {
+    const left = list.endpoints.filter((endpoint) => !isHeld(endpoint)).length + unreadable.length;
+    return { kind: "exists", endpoints: [...equal, ...odd], left };
+  }
   return { kind: "register", isListPartial };
 }
 

@@ -7,6 +7,11 @@ export interface EngineLog {
   info(message: string): void;
 }
 
+/** Begins a message with the resource that it is about: the engine shows it without. */
+export function aboutResource(name: string | undefined, message: string): string {
+  return name === undefined ? message : `WebhookEndpoint ${JSON.stringify(name)}: ${message}`;
+}
+
 /** What a provider can ask of the engine that started it. */
 export interface Engine extends EngineLog {
   /** Fires when the user cancels the run. Absent where that is not known. */

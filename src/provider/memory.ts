@@ -1,6 +1,7 @@
 import type { Endpoint } from "../client";
 import { normalizeUrl } from "../shared/url";
 import type { Evidence } from "./decide";
+import { aboutResource } from "./engine";
 import type { PendingError } from "./errors";
 import { keyOf } from "./identity";
 import { pendingEvidence } from "./stackState";
@@ -104,6 +105,12 @@ export class Memory {
   /** Returns the names of the resources with these inputs. */
   namesOf(news: EndpointInputs): readonly string[] {
     return this.#names.get(keyOfInputs(news)) ?? [];
+  }
+
+  /** Begins a message with the resource that has these inputs, unless several have. */
+  aboutResource(news: EndpointInputs, message: string): string {
+    const [name, ...others] = this.namesOf(news);
+    return aboutResource(others.length > 0 ? undefined : name, message);
   }
 }
 

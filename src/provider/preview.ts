@@ -3,7 +3,7 @@ import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import { NAME_INPUT, ORGANIZATION_INPUT, ROOT_INPUT, SECRET_INPUT } from "./arguments";
 import type { Context } from "./context";
 import { explain, isUnauthorized } from "./errors";
-import { refusalOf } from "./refusals";
+import { adopts, refusalOf } from "./refusals";
 import type { EndpointInputs } from "./state";
 import type { Unanswered } from "./unanswered";
 
@@ -38,7 +38,7 @@ export class Preview {
    * `create` decides again; but a refused key should show in the preview.
    */
   async refusals(inputs: EndpointInputs): Promise<string[]> {
-    const { memory, stack } = this.run;
+    const { log, memory, stack } = this.run;
     const { adoptId, type, url } = inputs;
     if (adoptId !== undefined) {
       if (!(await stack.hasEndpointOf(inputs))) memory.note(adoptId, "named");
@@ -49,7 +49,9 @@ export class Preview {
     // The state is read before this run begins to create: its own operations would look like interrupted ones.
     const [looked] = await Promise.allSettled([look, stack.state()]);
     if (looked.status === "rejected") return this.#failed(looked.reason);
-    const refusal = looked.value && refusalOf(looked.value, inputs, stack.problem);
+    const decision = looked.value;
+    if (decision?.kind === "adopt") log.info(memory.aboutResource(inputs, adopts(decision.endpoint)));
+    const refusal = decision && refusalOf(decision, inputs, stack.problem);
     return refusal === undefined ? [] : [refusal.message];
   }
 

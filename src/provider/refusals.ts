@@ -1,6 +1,6 @@
 import type { Endpoint, WebhookError } from "../client";
 import { describeUrl, sameUrl } from "../shared/url";
-import { commandLine } from "../shared/words";
+import { commandLine, countOf } from "../shared/words";
 import type { Decision, Named, Wanted } from "./decide";
 import { EndpointError, reworded } from "./errors";
 
@@ -13,24 +13,20 @@ const MAX_NAMED = 5;
  *
  * @param problem why the stack's state does not count, if so
  */
-export function refusalOf(
-  decision: Decision,
-  wanted: Wanted & { readonly ifExists?: string },
-  problem?: string,
-): EndpointError | undefined {
+export function refusalOf(decision: Decision, wanted: Wanted, problem?: string): EndpointError | undefined {
   if (wanted.ifExists === "register") return undefined;
   switch (decision.kind) {
     case "doubt":
       return new EndpointError(
         "REGISTRATION_IN_DOUBT",
-        `${describeDoubt(wanted, decision)} Nothing was registered or changed. Ways on:\n${waysOn(decision.endpoints)}`,
+        `${describeDoubt(wanted, decision)} Nothing was registered or changed. Ways on:\n${waysOn(decision.endpoints, wanted)}`,
       );
     case "exists":
       return new EndpointError(
         "ENDPOINT_EXISTS",
         `the service already has ${decision.endpoints.length === 1 ? "an endpoint" : `${decision.endpoints.length} endpoints`} for ${describeUrl(wanted.url)} (${wanted.type}) that no ` +
-          `resource of this stack has: ${describeEndpoints(decision.endpoints)}. Nothing was registered. ${uncountedNote(problem)}Ways on:\n` +
-          waysOn(decision.endpoints),
+          `resource of this stack has: ${describeEndpoints(decision.endpoints)}. In all, this stack has no resource for ${countOf(decision.left, "endpoint")} of the account. ` +
+          `Nothing was registered. ${uncountedNote(problem)}Ways on:\n${waysOn(decision.endpoints, wanted)}`,
       );
     case "unknowable":
       return stillPending(wanted);
@@ -95,6 +91,11 @@ export function refusedBeside(
   );
 }
 
+/** Says what a resource takes over with `ifExists: "adopt"`. */
+export function adopts({ id, url }: Endpoint): string {
+  return `adopts ${id} (${describeUrl(url)})`;
+}
+
 /** Says what an interrupted run may have registered, and why that is not certain. */
 export function describeDoubt(
   { url }: Pick<Wanted, "url">,
@@ -123,12 +124,15 @@ function describeEndpoints(endpoints: readonly Named[]): string {
   return `${named.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 }
 
-function waysOn(endpoints: readonly Named[]): string {
+function waysOn(endpoints: readonly Named[], { ifExists }: Wanted): string {
   const [{ id } = { id: "" }] = endpoints;
   const isOne = endpoints.length === 1;
   return [
     `- If ${isOne ? "it" : "one of them"} is this resource's, set adoptId${isOne ? `: ${JSON.stringify(id)}` : " to its id"}. (A resource that ` +
       "has another endpoint already also needs another name, without an alias.)",
+    ifExists === "adopt"
+      ? '- ifExists: "adopt" takes over the only endpoint with this url and type, if the service lists all of its endpoints: delete what nobody needs.'
+      : "- To take over everything that exists and this program declares, run `WEBHOOKS_IF_EXISTS=adopt pulumi up`, without an edit.",
     `- If another stack has it (${commandLine("get", id, " --all")} tells), move that resource here with \`pulumi state move\`, or declare another url ` +
       "or type.",
     `- If nobody needs it, delete it with ${commandLine("delete", id)}: after a kill, once another way on has settled what is in doubt.`,

@@ -7,6 +7,7 @@ import { type Evidence, isFit } from "./decide";
 import { PendingError } from "./errors";
 import { equalIn, keyOf, newPendingId } from "./identity";
 import {
+  adopts,
   describeDoubt,
   describeSpared,
   notRegistered,
@@ -91,12 +92,16 @@ export class Registrar {
   }
 
   async #adopt(id: string, inputs: EndpointInputs): Promise<Endpoint> {
+    const isHeld = await this.unanswered.holder();
+    return this.#noteAdopted(await adopt(id, inputs, { ...this.run, isHeld }), inputs);
+  }
+
+  #noteAdopted(endpoint: Endpoint, inputs: EndpointInputs): Endpoint {
     const { memory, patienceMs } = this.run;
-    const endpoint = await adopt(id, inputs, { ...this.run, isHeld: await this.unanswered.holder() });
     // What else a pending registration may have made, its own `delete` looks for.
     for (const pending of memory.pendingLike(inputs))
       if (isFit(endpoint, pending, patienceMs)) memory.note(pending.id, "settled");
-    return endpoint;
+    return memory.noteMade(endpoint);
   }
 
   async #takeOrRegister(inputs: EndpointInputs): Promise<Endpoint> {
@@ -105,10 +110,13 @@ export class Registrar {
     if (decision.kind === "take") {
       const { endpoint, by } = decision;
       memory.note(by.id, "settled");
-      log.info(
-        `took over ${endpoint.id} (${describeUrl(inputs.url)}) that an interrupted run had registered`,
-      );
+      const message = `took over ${endpoint.id} (${describeUrl(inputs.url)}) that an interrupted run had registered`;
+      log.info(memory.aboutResource(inputs, message));
       return memory.noteMade(endpoint);
+    }
+    if (decision.kind === "adopt") {
+      log.info(memory.aboutResource(inputs, adopts(decision.endpoint)));
+      return this.#noteAdopted(decision.endpoint, inputs);
     }
     const refusal = refusalOf(decision, inputs, this.run.stack.problem);
     if (refusal) throw refusal;
@@ -149,9 +157,8 @@ export class Registrar {
         memory.noteUnanswered(inputs, failure);
         throw failure;
       }
-      log.info(
-        `found ${endpoint.id} (${describeUrl(url)}), which the service registered without a usable answer`,
-      );
+      const message = `found ${endpoint.id} (${describeUrl(url)}), which the service registered without a usable answer`;
+      log.info(memory.aboutResource(inputs, message));
       return memory.noteMade(endpoint);
     }
   }

@@ -37,14 +37,17 @@ export function startRun(configuration: Configuration, options: RunOptions) {
  * Makes the parts of one engine command over one account, and gives each what it needs. The plugin is a process of its own for
  * each provider and command (engine rule 14), so what is in memory serves one `preview`, `up`, `refresh` or `destroy`.
  */
-function assemble({ settings, showResponses, providerName }: ResolvedSettings, options: RunOptions) {
+function assemble(
+  { settings, showResponses, ifExists, providerName }: ResolvedSettings,
+  options: RunOptions,
+) {
   const { engine, clock, dispatcher } = options;
   const { timeoutSeconds, ...connection } = settings;
   const { cancelled } = engine;
   const timeoutMs = timeoutSeconds * 1000;
   const patienceMs = patienceFor(timeoutMs);
   const origin = originOf({ ...connection, providerName });
-  const log = oncePerWarning(engine);
+  const log = oncePerMessage(engine);
   const onWait = ({ operation, delayMs, statusCode }: Wait) => {
     if (delayMs < WORTH_A_LINE_MS) return;
     const answer = statusCode === undefined ? "did not answer" : `answered ${statusCode}`;
@@ -58,16 +61,21 @@ function assemble({ settings, showResponses, providerName }: ResolvedSettings, o
   const shared = { clock, log, cancelled, origin, memory, service, stack, timeoutMs, patienceMs };
   const unanswered = new Unanswered(shared);
   const registrar = new Registrar(shared, unanswered);
-  return { ...shared, registrar, origins: new OriginCheck(shared), preview: new Preview(shared, unanswered) };
+  return {
+    ...shared,
+    ifExists,
+    registrar,
+    origins: new OriginCheck(shared),
+    preview: new Preview(shared, unanswered),
+  };
 }
 
-/** The engine calls some verbs twice for one resource. */
-function oncePerWarning(engine: EngineLog): EngineLog {
-  const warned = new Set<string>();
+/** The engine calls some verbs twice for one resource, and `create` repeats what `check` has said. */
+function oncePerMessage(engine: EngineLog): EngineLog {
+  const told = new Set<string>();
+  const isNew = (message: string) => told.size < told.add(message).size;
   return {
-    info: (message) => engine.info(message),
-    warn: (message) => {
-      if (warned.size < warned.add(message).size) engine.warn(message);
-    },
+    info: (message) => isNew(message) && engine.info(message),
+    warn: (message) => isNew(message) && engine.warn(message),
   };
 }

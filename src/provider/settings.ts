@@ -18,6 +18,7 @@ export const ENVIRONMENT_NAMES = {
   apiKeyScheme: "WEBHOOKS_API_KEY_SCHEME",
   timeoutSeconds: "WEBHOOKS_TIMEOUT_SECONDS",
   showResponses: "WEBHOOKS_SHOW_RESPONSES",
+  ifExists: "WEBHOOKS_IF_EXISTS",
 } as const;
 export type SettingName = keyof typeof ENVIRONMENT_NAMES;
 
@@ -28,7 +29,12 @@ const SETTING_DEFAULTS: Readonly<Partial<Record<SettingName, string>>> = {
   apiKeyHeader: DEFAULT_API_KEY_HEADER,
   timeoutSeconds: "30",
   showResponses: "false",
+  ifExists: "fail",
 };
+
+/** What a registration may do if the service already has such an endpoint. */
+export const IF_EXISTS = ["fail", "adopt", "register"] as const;
+export type IfExists = (typeof IF_EXISTS)[number];
 
 /** Where a `WebhooksProvider` passes its own name to the plugin. It is not a setting: nothing else sets it. */
 export const PROVIDER_NAME_KEY = "webhooks:providerName";
@@ -40,6 +46,8 @@ export interface ResolvedSettings {
   readonly settings: Settings;
   /** Whether warnings show the service's answers to requests that it refused. */
   readonly showResponses: boolean;
+  /** For resources that do not say it themselves. */
+  readonly ifExists: IfExists;
   /** The name of the `WebhooksProvider`; empty for the default provider, and for one in the state of release 0.1.0. */
   readonly providerName: string;
 }
@@ -83,15 +91,19 @@ export function resolveSettings(
   const showResponses = look("showResponses") ?? SETTING_DEFAULTS.showResponses;
   if (showResponses !== "true" && showResponses !== "false")
     problems.push(`showResponses must be true or false; set it with ${places("showResponses")}`);
+  const ifExists = IF_EXISTS.find((each) => each === (look("ifExists") ?? SETTING_DEFAULTS.ifExists));
+  if (ifExists === undefined)
+    problems.push(`ifExists must be fail, adopt or register; set it with ${places("ifExists")}`);
   const [apiKeyHeader, apiKeyScheme] = [look("apiKeyHeader"), look("apiKeyScheme")];
   const settings: Settings = { baseUrl, apiKey, apiKeyHeader, apiKeyScheme, timeoutSeconds };
   for (const { option, problem } of connectionProblems(settings)) {
     if (settings[option] !== "") problems.push(`${option} ${problem}; set it with ${places(option)}`);
   }
-  if (problems.length > 0) return { problems };
+  if (problems.length > 0 || ifExists === undefined) return { problems };
   return {
     settings,
     showResponses: showResponses === "true",
+    ifExists,
     providerName: configuration(PROVIDER_NAME_KEY) ?? "",
   };
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { Endpoint } from "../client";
 import type { EndpointType } from "../client/endpoint";
 import type { AFTER_INPUT, Origin, PendingRegistration } from "../shared/permanent";
+import type { IfExists } from "./settings";
 
 /** The arguments as the verbs get them, as plain values. An argument left out is absent, never null. */
 export interface EndpointInputs {
@@ -9,7 +10,7 @@ export interface EndpointInputs {
   type: EndpointType;
   ip?: string;
   adoptId?: string;
-  ifExists?: "fail" | "register";
+  ifExists?: IfExists;
   /** The hidden input of the program's class, as `check` has set it. */
   [AFTER_INPUT]?: number;
 }

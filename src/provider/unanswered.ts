@@ -2,7 +2,7 @@ import type { Endpoint, EndpointList } from "../client";
 import { sleep } from "../client/clock";
 import { describeUrl } from "../shared/url";
 import type { Context } from "./context";
-import { type Decision, decide, type Evidence, type Question, type Wanted } from "./decide";
+import { type Decision, decide, type Evidence, type Named, type Question, type Wanted } from "./decide";
 import { refusalOf } from "./refusals";
 import type { EndpointInputs } from "./state";
 
@@ -39,15 +39,14 @@ export class Unanswered {
     const { memory, patienceMs, stack } = this.run;
     const settled = await this.settle(inputs, await this.evidence(inputs));
     const { decision, list } = settled;
-    const certain = decide({
-      ...{ wanted: inputs, list, patienceMs, waitedMs: patienceMs },
-      evidence: this.#unsettled(memory.pendingLike(inputs)),
-      isHeld: ({ id }) => memory.holds(id),
-    });
+    const question = { list, patienceMs, waitedMs: patienceMs, isHeld: ({ id }: Named) => memory.holds(id) };
+    const evidence = this.#unsettled(memory.pendingLike(inputs));
+    const certain = decide({ ...question, wanted: inputs, evidence });
     const isStop = (each: Decision) => refusalOf(each, inputs) !== undefined;
     const isSame = !isStop(certain) && takenBy(certain) === takenBy(decision);
     if (isStop(decision) || isSame || (await stack.isProven(inputs))) return settled;
-    return { decision: certain, list };
+    if (certain.kind !== "adopt") return { decision: certain, list };
+    return { decision: decide({ ...question, wanted: { ...inputs, ifExists: "fail" }, evidence }), list };
   }
 
   /** Decides what a resource gets, and waits while a registration may still be made. */
@@ -79,7 +78,7 @@ export class Unanswered {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       const list = await service.listNow().catch(() => undefined);
       const decision = list && decide({ ...question, evidence: [fresh], list });
-      if (decision?.kind === "take") return decision.endpoint;
+      if (decision && takenBy(decision)) return takenBy(decision);
       const leftMs = until - clock.now();
       if (decision?.kind === "doubt" || leftMs <= 0 || cancelled?.aborted) return undefined;
       if (pauseMs === FIRST_PAUSE_MS) this.#say(wanted, leftMs);
@@ -122,5 +121,5 @@ export class Unanswered {
 }
 
 function takenBy(decision: Decision): Endpoint | undefined {
-  return decision.kind === "take" ? decision.endpoint : undefined;
+  return decision.kind === "take" || decision.kind === "adopt" ? decision.endpoint : undefined;
 }

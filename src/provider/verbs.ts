@@ -5,7 +5,7 @@ import { AFTER_INPUT } from "../shared/permanent";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import { sameUrl } from "../shared/url";
 import { changedArguments, checkArguments, declaredArguments } from "./arguments";
-import { connectEngine } from "./engine";
+import { aboutResource, connectEngine } from "./engine";
 import { EndpointError, explained, PendingError, settingsUnusable } from "./errors";
 import { mustNotMove } from "./refusals";
 import { type Run, type RunOptions, startRun } from "./run";
@@ -53,8 +53,8 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       if ("problems" in result)
         problems.push(...result.problems.map((problem) => `${problem} (SETTINGS_INVALID)`));
       else if (problems.length === 0) {
-        const { log, preview, registrar } = result.run;
-        const inputs = args as unknown as EndpointInputs;
+        const { ifExists, log, preview, registrar } = result.run;
+        const inputs = { ifExists, ...args } as unknown as EndpointInputs;
         const name = preview.note(news, inputs);
         for (const warning of warnings) log.warn(aboutResource(name, warning));
         // In turn: what an equal resource is about to get is not another's.
@@ -100,9 +100,9 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     },
 
     async create(inputs: WithProvider<EndpointInputs>): Promise<dynamic.CreateResult> {
-      const { origin, registrar } = requireRun();
+      const { ifExists, origin, registrar } = requireRun();
       try {
-        const endpoint = await registrar.create(inputs);
+        const endpoint = await registrar.create({ ifExists, ...inputs });
         return { id: endpoint.id, outs: stateOf(endpoint, inputs, origin) };
       } catch (error) {
         // The plugin adds the provider's code to the state of what was made, but not of what was half-made.
@@ -176,11 +176,6 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       });
     },
   });
-}
-
-/** Begins a message with the resource that it is about: the engine shows a warning without it. */
-function aboutResource(name: string | undefined, message: string): string {
-  return name === undefined ? message : `WebhookEndpoint ${JSON.stringify(name)}: ${message}`;
 }
 
 /**

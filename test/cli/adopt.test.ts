@@ -27,7 +27,7 @@ import { WebhookEndpoint } from "pulumi-webhook-endpoints";
 
 // For one stack only: \`pulumi destroy\` deletes what a stack has adopted.
 if (pulumi.getStack() === "prod") {
-  new WebhookEndpoint("hooks-example-com", {
+  new WebhookEndpoint("hooks-example-com-jobs", {
     url: "https://hooks.example.com/jobs",
     type: "production",
     adoptId: "wh_1",
@@ -35,6 +35,7 @@ if (pulumi.getStack() === "prod") {
 }
 `);
   expect(stderr).toMatch(/`pulumi up`.*shows "create", and registers nothing/);
+  expect(stderr).toMatch(/program declares one of these urls already.*WEBHOOKS_IF_EXISTS=adopt pulumi up/);
   expect(status).toBe(0);
   expect(service.requests.every(({ method }) => method === "GET")).toBe(true);
 });
@@ -43,7 +44,7 @@ test("adopt --native writes a file for pulumi import", async () => {
   add(jobs);
   const { stdout, stderr } = await command(["--native", "--stack", "prod"]);
   expect(JSON.parse(stdout)).toEqual({
-    resources: [{ type: "webhooks:index:WebhookEndpoint", name: "hooks-example-com", id: "wh_1" }],
+    resources: [{ type: "webhooks:index:WebhookEndpoint", name: "hooks-example-com-jobs", id: "wh_1" }],
   });
   expect(stderr).toMatch(/pulumi import --file <this file> --stack prod/);
 });
@@ -51,12 +52,18 @@ test("adopt --native writes a file for pulumi import", async () => {
 test("adopt --json holds the code and what it adopts", async () => {
   add(jobs);
   const { adoptions, code } = JSON.parse((await command(["--json"])).stdout);
-  expect(adoptions).toEqual([{ name: "hooks-example-com", id: "wh_1", url: jobs, type: "production" }]);
+  expect(adoptions).toEqual([{ name: "hooks-example-com-jobs", id: "wh_1", url: jobs, type: "production" }]);
   expect(code).toContain('adoptId: "wh_1"');
 });
 
-test("resources are named after the host, and told apart by their id", async () => {
-  add(jobs, "https://hooks.example.com/mails", "https://10.0.0.1/x", "https://taken.example.com/x");
+test("resources are named after host and path, without what may be a token, and told apart by their id", async () => {
+  const token = "q1W2e3R4t5Y6u7I8o9P0a1S2d3F4";
+  const others = [
+    "https://10.0.0.1/X/",
+    `https://t.example.com/${token}?t=${token}`,
+    "https://taken.example.com",
+  ];
+  add(jobs, "https://hooks.example.com/jobs?second", ...others);
   const own = {
     prod: { resources: [recorded("taken-example-com", { id: "wh_0", url: "https://x.example.com" })] },
   };
@@ -64,12 +71,13 @@ test("resources are named after the host, and told apart by their id", async () 
     adoptions: { name: string }[];
   };
   expect(adoptions.map(({ name }) => name)).toEqual([
-    "hooks-example-com",
-    expect.stringMatching(/^hooks-example-com-[0-9a-f]{8}$/),
-    "10-0-0-1",
+    "hooks-example-com-jobs",
+    expect.stringMatching(/^hooks-example-com-jobs-[0-9a-f]{8}$/),
+    "10-0-0-1-x",
+    "t-example-com",
     expect.stringMatching(/^taken-example-com-[0-9a-f]{8}$/),
   ]);
-  expect(new Set(adoptions.map(({ name }) => name)).size).toBe(4);
+  expect(new Set(adoptions.map(({ name }) => name)).size).toBe(5);
 });
 
 test("a url cannot leave its string or turn the text around, and one that no program may declare is refused", async () => {

@@ -52,6 +52,15 @@ const node = (options: ConstructorParameters<typeof Project>[0]) => new Project(
 const shell = ({ folder, env }: Project, line: string) =>
   promisify(execFile)("sh", ["-c", line], { cwd: folder, env });
 
+/** An endpoint in a YAML program. JSON is YAML. */
+function yamlOf(declared: Declared): string {
+  const entries = Object.entries(declared).map(([name, properties]) => [
+    name,
+    { type: "webhooks:WebhookEndpoint", properties },
+  ]);
+  return JSON.stringify({ resources: Object.fromEntries(entries) });
+}
+
 test.concurrent("with a relative backend in Pulumi.yaml and a program in src, an up after a kill ends with exactly what is declared", () =>
   inWorld(node, { PULUMI_BACKEND_URL: "" }, async (world) => {
     const { project, service } = world;
@@ -88,7 +97,7 @@ test.concurrent.each<[string, Readonly<Record<string, string>>]>([
   }),
 );
 
-test.concurrent("natively, an up after a kill stops and names what is left, wherever the backend is, and a rename works", () =>
+test.concurrent("natively, an up after a kill stops and names what is left, wherever the backend is, and one with ifExists adopts that", () =>
   inWorld(
     (options) => new NativeProject(options),
     { PULUMI_BACKEND_URL: RELATIVE },
@@ -96,13 +105,7 @@ test.concurrent("natively, an up after a kill stops and names what is left, wher
       const { project, service } = world;
       project.env.PULUMI_BACKEND_URL += "?metadata=skip";
       project.write("Pulumi.yaml", inSrc("yaml"));
-      const program = (declared: Declared) => {
-        const entries = Object.entries(declared).map(([name, properties]) => [
-          name,
-          { type: "webhooks:WebhookEndpoint", properties },
-        ]);
-        project.write("src/Main.yaml", JSON.stringify({ resources: Object.fromEntries(entries) }));
-      };
+      const program = (declared: Declared) => project.write("src/Main.yaml", yamlOf(declared));
       program({ one: endpoints(["same"]).same ?? {} });
       await project.up();
       program({ two: endpoints(["same"]).same ?? {} });
@@ -118,6 +121,10 @@ test.concurrent("natively, an up after a kill stops and names what is left, wher
       expect(left.some(({ id }) => output.includes(id))).toBe(true);
       for (const { id, url } of left)
         expect(service.endpoints.filter((each) => each.url === url)).toMatchObject([{ id }]);
+
+      project.env.WEBHOOKS_IF_EXISTS = "adopt";
+      await project.up();
+      service.expectExactly(project, { two: {}, ...endpoints(TWENTY) });
     },
   ));
 

@@ -56,15 +56,16 @@ test.each(ARGUMENTS)(
 test.each([
   [
     "docs/resource.md",
-    { ...resources["webhooks:index:WebhookEndpoint"].inputProperties, ...provider.inputProperties },
+    [resources["webhooks:index:WebhookEndpoint"].inputProperties, provider.inputProperties],
   ],
-  ["docs/receiver-validation.md", resources["webhooks:index:ReceiverValidation"].inputProperties],
+  ["docs/receiver-validation.md", [resources["webhooks:index:ReceiverValidation"].inputProperties]],
 ])("%s names each number, value and default of the schema's arguments", (page, properties) => {
   const rows = read(page)
     .split("\n")
     .filter((line) => line.startsWith("| `"));
-  for (const [property, { description }] of Object.entries(properties)) {
-    const row = withoutQuotes(rows.find((each) => each.split(" | ")[0]?.includes(`\`${property}\``)) ?? "");
+  for (const [property, { description }] of properties.flatMap(Object.entries<{ description: string }>)) {
+    const its = rows.filter((each) => each.split(" | ")[0]?.includes(`\`${property}\``));
+    const row = withoutQuotes(its.join("\n"));
     const facts: string[] =
       description.replace(/such as `[^`]*`/, "").match(/`\w+`|\d+|(?<=Default: )\w+/g) ?? [];
     expect([property, facts.filter((fact) => !row.includes(fact))]).toEqual([property, []]);

@@ -30,7 +30,7 @@ test.each<[string, object, RegExp]>([
   ["an adoptId with a space", { adoptId: "wh t0ken" }, /^adoptId must be the id/],
   ["an adoptId that leads elsewhere", { adoptId: ".." }, /^adoptId must be the id/],
   ["the adoptId of a pending resource", { adoptId: "pending:t0ken" }, /not that of a pending resource/],
-  ["ifExists warn", { ifExists: "warn" }, /^ifExists must be "fail" or "register"$/],
+  ["ifExists warn", { ifExists: "warn" }, /^ifExists must be "fail" or "adopt" or "register"$/],
   ["an argument that does not exist", { URL: "t0ken" }, /^URL is not an argument.*use url/],
 ])("%s is refused, without its value", (_, change, problem) => {
   const { problems } = checkArguments({ ...valid, ...change });

@@ -26,6 +26,7 @@ const encryptedIp = sent(2, { ip: undefined as never });
 type More = Partial<Omit<Question, "list">> & { readonly list?: Partial<EndpointList> };
 const partial: More = { list: { complete: false } };
 const has = (held: string): More => ({ isHeld: ({ id }) => id === held });
+const adopting: More = { wanted: { ...wanted, ifExists: "adopt" } };
 const odd = (url: string | null): More => ({ list: { unrecognized: [{ id: "x", url }] } });
 
 const CODES: Partial<Record<Decision["kind"], string>> = {
@@ -34,7 +35,8 @@ const CODES: Partial<Record<Decision["kind"], string>> = {
 
 /** Says what was decided, with the ids. */
 function said(decision: Decision): string {
-  if (decision.kind === "take") return `take ${decision.endpoint.id}`;
+  if (decision.kind === "take" || decision.kind === "adopt")
+    return `${decision.kind} ${decision.endpoint.id}`;
   if (decision.kind === "wait") return `wait ${decision.milliseconds / 1000}`;
   if (decision.kind === "doubt" || decision.kind === "exists")
     return `${decision.kind} ${decision.endpoints.map(({ id }) => id)}`;
@@ -85,6 +87,20 @@ test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
   ["an equal endpoint from before", "exists a", [made("a", 99)], [sent(100, { before: ["a"] })]],
   ["an equal endpoint in a partial list", "exists a", [made("a", 5)], [], partial],
   ["an unreadable one with this url, and no evidence", "exists x", [], [], odd(wanted.url)],
+  // With "adopt", the only equal endpoint instead of a stop.
+  ["an equal endpoint to adopt", "adopt a", [made("a", 500)], [], adopting],
+  ["an equal endpoint to adopt that nobody dates", "adopt a", [made("a", null)], [], adopting],
+  ["a registration in doubt and its fit to adopt", "adopt a", [made("a", 500)], [sent(null)], adopting],
+  ["a registration with another ip to adopt", "adopt a", [made("a", 1)], [otherIp], adopting],
+  ["a fit, though the other may be adopted", "take a", [made("o", 500), made("a", 5)], [sent(8)], adopting],
+  ["an older one to adopt, and a window not over", "wait 12", [made("o", 500)], [sent(8)], adopting],
+  ["two to adopt", "exists a,b", [made("a", 500), made("b", 400)], [], adopting],
+  ["two in doubt to adopt", "doubt a,b", [made("a", 5), made("b", 3)], [sent(8)], adopting],
+  ["one in doubt and an older one", "doubt a", [made("o", 99), made("a", 5)], [otherIp], adopting],
+  ["one to adopt in a partial list", "exists a", [made("a", 5)], [], { ...adopting, ...partial }],
+  ["one to adopt beside an unreadable one", "exists a", [made("a", 5)], [], { ...adopting, ...odd(null) }],
+  ["what a resource has, to adopt", "register", [made("a", 5)], [], { ...adopting, ...has("a") }],
+  ["none to adopt", "register", [made("a", 5, b)], [], adopting],
   // Otherwise.
   ["a partial list", "register, partial", [], [], partial],
   ["nothing", "register", []],
@@ -103,16 +119,19 @@ test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
 
 test("a stop names the ids, the times and each way on, one a line", () => {
   const many = Array.from({ length: 7 }, (_, at) => made(`wh_${at}`, at));
-  const { message = "" } = refusalOf({ kind: "exists", endpoints: many }, wanted) ?? {};
+  const exists = { kind: "exists", endpoints: many, left: 9 } as const;
+  const { message = "" } = refusalOf(exists, wanted) ?? {};
   expect(message).toMatch(/already has 7 endpoints for https:\/\/hooks\.example\.com\/… \(production\)/);
   expect(message).toContain("wh_0 (created 2026-01-01T12:00:00.000Z)");
   expect(message).toContain("and 2 more");
+  expect(message).toContain("this stack has no resource for 9 endpoints of the account");
   expect(message.split("\n").slice(1)).toEqual([
     expect.stringMatching(/^- .*one of them is .*set adoptId to its id.*already also needs another name/),
+    expect.stringMatching(/^- .*everything.*WEBHOOKS_IF_EXISTS=adopt pulumi up/),
     expect.stringMatching(/^- .*`pulumi state move`/),
     expect.stringMatching(/^- .*delete it with `npx pulumi-webhook-endpoints delete .*wh_0/),
     expect.stringMatching(/^- .*ifExists: "register"/),
   ]);
-  const { message: unread } = refusalOf({ kind: "exists", endpoints: many }, wanted, "No CLI.") ?? {};
+  const { message: unread } = refusalOf(exists, wanted, "No CLI.") ?? {};
   expect(unread).toMatch(/\(No CLI\. So .*rename without an alias/);
 });

@@ -29,6 +29,7 @@ test("settings come from the configuration first, then from the environment, the
       timeoutSeconds: 30,
     },
     showResponses: false,
+    ifExists: "fail",
     providerName: "",
   });
 });
@@ -49,6 +50,7 @@ test.each<[string, string, string, RegExp]>([
   ["a header that is none", "apiKeyHeader", "X Key", /apiKeyHeader must name a header/],
   ["a scheme of two words", "apiKeyScheme", "Bearer x", /apiKeyScheme must be one word/],
   ["another word for yes", "showResponses", "yes", /showResponses must be true or false/],
+  ["another word for adopt", "ifExists", "take", /ifExists must be fail, adopt or register/],
   ["a timeout of 0", "timeoutSeconds", "0", /timeoutSeconds must be a number of seconds/],
   ["a timeout that is not a number", "timeoutSeconds", "soon", /timeoutSeconds must be a number of seconds/],
 ])("%s is refused with every place to set it, and without a key", (_, name, value, problem) => {

@@ -57,7 +57,9 @@ describe("a registration that got no usable answer", () => {
     await world.time.pass(1_000);
     lose({ kind: "lost-after" });
     await heals([declared("late", "late", { ifExists: "register" })], [before]);
-    const message = expect.stringMatching(new RegExp(`^found ${idOf("late")} .*without a usable answer$`));
+    const message = expect.stringMatching(
+      new RegExp(`^WebhookEndpoint "late": found ${idOf("late")} .*without a usable answer$`),
+    );
     expect(world.shown).toContainEqual({ severity: "info", message });
   });
 
@@ -255,7 +257,7 @@ describe("what a killed run registered", () => {
     expect(world.stack).toMatchObject({ resources, pendingCreates });
     await heals(program);
     expect(world.service.changes).toEqual([]);
-    const message = `took over ${made?.id} (https://hooks.example.com/…) that an interrupted run had registered`;
+    const message = `WebhookEndpoint "lost": took over ${made?.id} (https://hooks.example.com/…) that an interrupted run had registered`;
     expect(world.shown.slice(-1)).toEqual([{ severity: "info", message }]);
   });
 
