@@ -23,7 +23,7 @@ test("the documentation has at most eighteen pages, 3,700 lines and 29,500 words
 
 /** Returns what is wrong with a documented command, or undefined. */
 function problemOf(command: string): string | undefined {
-  const plain = command.replace(/^[A-Z_]+="\$\((.*)\)" /, "");
+  const plain = command.replace(/^[A-Z_]+=(?:"\$\((.*)\)"|\w+) /, "");
   const [program, first = "", second = ""] = plain.split(" ");
   if (program === "npm" && first === "run") return second in scripts ? undefined : "has no such script";
   if (program === "npm") return ["test", "install", "pack"].includes(first) ? undefined : "is not known here";

@@ -273,12 +273,15 @@ export class Actor {
     });
   }
 
-  /** Whether a killed run's registration was made when no run waited for it any more, because it was sent long after its `check` (sentence 7). */
-  #isTooLate({ account, by, made, ...rest }: Registered): boolean {
+  /**
+   * Whether a killed run's registration was made when no run waited for it any more, because it was sent long after its `check` (sentence
+   * 7). Another one's, which a pending resource looked for, may have been taken in its place.
+   */
+  #isTooLate({ account, made, ...rest }: Registered): boolean {
     const its = this.world.stack.pendingCreates.filter((each) => keyOfIts(each) === keyIn(account, rest));
     const ends = its.map((each) => (interruptedEvidence(each).sentAt ?? made) + PATIENCE_MS);
     // It waits no longer for its turn than for what another one may still make.
-    return Object(by).isDead === true && ends.some((end) => made > end && made <= end + PATIENCE_MS);
+    return ends.some((end) => made > end && made <= end + PATIENCE_MS);
   }
 
   #differences(program: readonly Declared[]): string[] {
