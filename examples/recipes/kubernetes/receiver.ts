@@ -14,6 +14,8 @@ const receiver = receiverFromFile(
 );
 
 const server = http.createServer(nodeHandler(receiver)).listen(8080);
+// Longer than a proxy or a load balancer keeps an idle connection, which is often 60 seconds: otherwise it answers 502 now and then.
+server.keepAliveTimeout = 65_000;
 
 // Answers the requests in progress. Later ones go to another container, or are sent again.
 process.once("SIGTERM", () => server.close());

@@ -14,6 +14,8 @@ net.Server.prototype.listen = function (...args) {
   return listen.call(this, { ...settings, port: 0, host: "127.0.0.1" }, onListening);
 };
 process.once("disconnect", () => process.exit());
+// A program that has closed its servers ends.
+process.channel.unref();
 
 const { POST, handler } = await import(pathToFileURL(process.argv[2]));
 if (POST) serve(asFetch);
