@@ -1,7 +1,8 @@
 const { createHash } = require("node:crypto");
 const fs = require("node:fs");
 const path = require("node:path");
-const { cache, root, succeed, withStage } = require("./tools");
+const { makeModules } = require("./modules");
+const { cache, root, withStage } = require("./tools");
 
 const dist = path.join(root, "dist");
 const stampFile = path.join(cache, "build.json");
@@ -22,7 +23,7 @@ function buildStep({ rebuild }) {
       console.log("Compiling src into dist.");
       const inputs = hashInputs();
       await withStage(path.join(cache, "dist"), async (stage) => {
-        await compile(stage);
+        await makeModules(stage);
         await bundlePlugin(stage);
         fs.rmSync(dist, { recursive: true, force: true });
         fs.renameSync(stage, dist);
@@ -32,21 +33,9 @@ function buildStep({ rebuild }) {
   };
 }
 
-async function compile(folder) {
-  const tsc = path.join(root, "node_modules/typescript/bin/tsc");
-  const args = [tsc, "--project", "tsconfig.build.json", "--outDir", folder, "--pretty", "false"];
-  // Editors show the comments of the declarations. In the JavaScript they would only make receivers load more.
-  for (const pass of [
-    ["--emitDeclarationOnly"],
-    ["--declaration", "false", "--removeComments", "--noCheck"],
-  ]) {
-    await succeed(process.execPath, [...args, ...pass], { cwd: root, said: (lines) => lines });
-  }
-}
-
 /**
  * Bundles the native plugin into one file that needs nothing but Node: a global `npm install` does not bring the optional peer
- * @pulumi/pulumi. Its modules alone could not be loaded, so they are removed from the build's folder.
+ * @pulumi/pulumi.
  */
 async function bundlePlugin(folder) {
   // Loaded here: set-up may run before the dependencies are installed.
@@ -66,7 +55,6 @@ async function bundlePlugin(folder) {
     logLevel: "error",
   });
   fs.chmodSync(outfile, 0o755);
-  fs.rmSync(path.join(folder, "plugin"), { recursive: true, force: true });
 }
 
 function isBuilt() {
@@ -76,7 +64,13 @@ function isBuilt() {
 }
 
 function hashInputs() {
-  const settings = ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"];
+  const settings = [
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+    "tsconfig.build.json",
+    "scripts/setup/modules.js",
+  ];
   const sources = listFiles(path.join(root, "src")).map((file) => path.join("src", file));
   const hash = createHash("sha256");
   for (const file of [...settings, ...sources])

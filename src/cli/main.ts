@@ -1,10 +1,9 @@
 #!/usr/bin/env node
+import { version } from "../shared/manifest";
 import { runPulumi } from "../shared/pulumiCommand";
 import { terminal } from "./ask";
 import { COMMANDS } from "./commands";
 import { run } from "./run";
-
-const { version }: { version: string } = require("../../package.json");
 
 /** Stops the command at the first signal, and ends the process at the second. */
 const stopping = new AbortController();

@@ -45,7 +45,7 @@ export interface Subcommand<Flags extends object = object> {
 }
 
 /** What loads each subcommand, by its name. */
-export type Commands = Readonly<Record<string, () => Subcommand>>;
+export type Commands = Readonly<Record<string, () => Subcommand | Promise<Subcommand>>>;
 
 const EXIT_STATUSES = `
 Exit status:
@@ -77,7 +77,7 @@ export async function run(
     const isNamed = Object.hasOwn(commands, args[0] ?? "");
     for (const [name, load] of Object.entries(commands)) {
       if (isNamed && name !== args[0]) continue;
-      const subcommand = load();
+      const subcommand = await load();
       const command = describe(program.command(name), subcommand);
       command.action(async () => {
         const { stack } = command.opts<{ stack?: string }>();

@@ -1,10 +1,9 @@
 import type { Dispatcher } from "undici";
+import { name, version } from "../shared/manifest";
 import type { WebhookErrorCode } from "./errors";
 import type { Gate } from "./gate";
 import type { Answer, Operation } from "./operation";
 import type { ClientEnvironment, ResolvedOptions } from "./options";
-
-const { name, version }: { name: string; version: string } = require("../../package.json");
 
 const USER_AGENT = `${name}/${version} node/${process.versions.node}`;
 

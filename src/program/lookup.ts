@@ -63,7 +63,7 @@ async function withClient<T>(
   if ("problems" in resolved) throw new EndpointError("SETTINGS_INVALID", resolved.problems.join("; "));
   const { timeoutSeconds, ...connection } = resolved.settings;
   // Only now: most programs ask nothing, and the client takes undici, which would make each start 0.07 s longer.
-  const { WebhooksClient }: typeof import("../client/client") = require("../client/client");
+  const { WebhooksClient } = await import("../client/client");
   const client = new WebhooksClient({ ...connection, timeoutMs: timeoutSeconds * 1000 });
   try {
     return await ask(client);

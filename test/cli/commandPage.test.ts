@@ -51,13 +51,14 @@ test("the page has the examples that this test runs", () => {
   expect(examples.length).toBeGreaterThanOrEqual(6);
 });
 
-test.each(Object.keys(COMMANDS))("the section of %s has every option of its own, and no other", (name) => {
+test.each(Object.keys(COMMANDS))("the section of %s has every option of its own, and no other", async (name) => {
   const section = sectionOf(name).replace(/^ *pulumi .*|`pulumi [^`]*`/gm, "");
-  const own = COMMANDS[name]?.().options.map(({ long }) => long ?? "") ?? [];
+  const own = (await COMMANDS[name]?.())?.options.map(({ long }) => long ?? "") ?? [];
   const common = ["--stack", "--json", "--yes"];
   const named = new Set(section.match(/(?<=[`\s])--[a-z][a-z-]*/g));
   for (const option of own) if (!common.includes(option)) expect(named).toContain(option);
-  const elsewhere = Object.values(COMMANDS).flatMap((load) => load().options.map(({ long }) => long));
+  const subcommands = await Promise.all(Object.values(COMMANDS).map((load) => load()));
+  const elsewhere = subcommands.flatMap(({ options }) => options.map(({ long }) => long));
   for (const option of named) expect([...elsewhere, ...common]).toContain(option);
 });
 

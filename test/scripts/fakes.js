@@ -46,19 +46,34 @@ module.exports = {
         path.join(modules, "esbuild/index.js"),
         "exports.build = async ({ outfile }) => require('fs').writeFileSync(outfile, '');",
       );
+      put(path.join(modules, "rollup/index.js"), `exports.rollup = require(${JSON.stringify(__filename)}).rollup;`);
+      put(
+        path.join(modules, "typescript/index.js"),
+        `exports.preProcessFile = require(${JSON.stringify(__filename)}).preProcessFile;`,
+      );
       put(path.join(modules, "@pulumi/pulumi/pulumi-resource-pulumi-nodejs"), "#!/bin/sh");
       fs.copyFileSync("package-lock.json", path.join(modules, ".package-lock.json"));
     };
     act(env.FAKE_NPM, install, "npm error code E503");
   },
   tsc() {
-    // A build runs it twice: for the declarations, and for the JavaScript.
-    if (argv.includes("--emitDeclarationOnly")) note("tsc");
+    note("tsc");
     const out = argv[argv.indexOf("--outDir") + 1];
-    const emit = (file) => put(path.join(out, file.replace(".ts", ".js")), "");
-    const sources = fs.readdirSync(path.join(root, "src"));
+    const sources = fs.readdirSync(path.join(root, "src")).filter((name) => name.endsWith(".ts"));
+    // As if each file imported all.
+    const names = sources.map((name) => `./${name.replace(".ts", "")}`).join("\n");
+    const emit = (file) => put(path.join(out, "src", file.replace(".ts", ".d.ts")), names);
     emit(sources[0]);
     act(env.FAKE_TSC, () => sources.forEach(emit), "src/index.ts(1,1): error TS1005");
+  },
+  preProcessFile(text) {
+    return { importedFiles: text.split("\n").map((fileName) => ({ fileName })) };
+  },
+  async rollup({ input }) {
+    const write = async ({ dir, entryFileNames }) => {
+      for (const name of Object.keys(input)) put(path.join(dir, entryFileNames.replace("[name]", name)), "");
+    };
+    return { write };
   },
   launcher() {
     note("launcher");

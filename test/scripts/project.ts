@@ -27,11 +27,15 @@ export class Project {
     fs.cpSync(join(__dirname, "fakes.js"), join(this.root, "fakes.js"));
     fs.mkdirSync(join(this.#home, "languages", languageSet), { recursive: true });
     const devDependencies = { pulumi: "3.255.0", "@pulumi/pulumi": "3.248.0" };
-    this.write("package.json", JSON.stringify({ engines: { node: ">=20.18.1" }, devDependencies }));
+    const index = { types: "./dist/index.d.ts", default: "./dist/index.js" };
+    const exported = { ".": { import: { default: "./dist/index.mjs" }, require: index } };
+    const manifest = { engines: { node: ">=20.18.1" }, exports: exported, devDependencies };
+    this.write("package.json", JSON.stringify(manifest));
     const packages = { "": {}, "node_modules/pulumi": { version: "3.255.0" } };
     this.write("package-lock.json", JSON.stringify({ packages }));
     for (const file of ["tsconfig.json", "tsconfig.build.json"]) this.write(file, "{}");
     this.write("src/index.ts", "");
+    this.write("src/signature/index.ts", "");
     for (const name of ["npm", "go", "apt-cache", "apt-get", "dpkg-deb"])
       this.command(name, `require("../fakes.js")["${name}"]();`);
   }

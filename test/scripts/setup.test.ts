@@ -62,8 +62,9 @@ test.each<[string, () => void, string[]]>([
   change();
   await project.setUp({ purpose: "check" });
   expect(project.takeCalls()).toEqual(calls);
-  const old = fs.existsSync(inRoot("src/old.ts")) ? ["old.js"] : [];
-  expect(fs.readdirSync(inRoot("dist"))).toEqual(["index.js", ...old, PLUGIN]);
+  const old = fs.existsSync(inRoot("src/old.ts")) ? ["old.d.ts"] : [];
+  const index = ["index.d.mts", "index.d.ts", "index.js", "index.mjs"];
+  expect(fs.readdirSync(inRoot("dist"))).toEqual(["cli", ...index, ...old, PLUGIN]);
 });
 
 const builds = ["the official download: ", "a build from Go modules: ", "Do one of these"];

@@ -2,6 +2,7 @@ import { isPendingId } from "../../provider/identity";
 import { ENVIRONMENT_NAMES, SETTING_NAMES } from "../../provider/settings";
 import { providerNameOf, type Resource } from "../../provider/stackState";
 import type { CodedError } from "../../shared/codedError";
+import * as manifest from "../../shared/manifest";
 import type { Origin } from "../../shared/permanent";
 import { nameOf } from "../../shared/urn";
 import { quoted } from "../../shared/words";
@@ -9,11 +10,6 @@ import type { Account } from "../account";
 import type { KnownStack, Stacks } from "../inventory/stacks";
 import type { Pulumi } from "../pulumi";
 import { COMMAND, type Finding, found, joined } from "./findings";
-
-const manifest: {
-  readonly version: string;
-  readonly peerDependencies: Readonly<Record<string, string>>;
-} = require("../../../package.json");
 
 /** Returns the settings that are set, and the key of the configuration or the variable that each comes from. Of the API key, the value is its fingerprint. */
 export function shownSettings({ configuration, origin }: Account, env: NodeJS.ProcessEnv) {
