@@ -1,4 +1,4 @@
-import { CodedError } from "../shared/codedError";
+import { CodedError, KIND } from "../shared/codedError";
 
 /** What went wrong. Stable, for programs to compare. */
 export type WebhookErrorCode =
@@ -25,6 +25,7 @@ export interface WebhookErrorOptions extends Pick<WebhookError, "code" | "status
 
 /** A failed request to the webhook service. Its message holds no key, no path of a webhook's url and no response text. */
 export class WebhookError extends CodedError<WebhookErrorCode> {
+  /** @internal */ static readonly [KIND]: string = "WebhookError";
   /** The name of the class, as a string that a minifier keeps. */
   override readonly name: string = "WebhookError";
   /** The HTTP status; absent if there was no response. */
@@ -41,6 +42,7 @@ export class WebhookError extends CodedError<WebhookErrorCode> {
 
 /** A get or delete that was answered 404 or 410: the account that the key belongs to has no endpoint with that id. */
 export class WebhookEndpointNotFoundError extends WebhookError {
+  /** @internal */ static override readonly [KIND]: string = "WebhookEndpointNotFoundError";
   override readonly name = "WebhookEndpointNotFoundError";
 }
 
@@ -58,6 +60,7 @@ export type RegistrationOutcome = "not-made" | "undecided";
 
 /** A registration that failed. */
 export class WebhookRegistrationError extends WebhookError {
+  /** @internal */ static override readonly [KIND]: string = "WebhookRegistrationError";
   override readonly name = "WebhookRegistrationError";
   /** Says if an endpoint may exist. */
   readonly outcome: RegistrationOutcome;

@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
-import { CodedError } from "../shared/codedError";
+import { CodedError, KIND } from "../shared/codedError";
 
 const PREFIX = "whsec_";
 /** The shortest key that the Standard Webhooks specification allows, in bytes. A shorter one was cut off. */
@@ -15,6 +15,7 @@ const MISTAKES: readonly (readonly [pattern: RegExp, problem: string])[] = [
 
 /** A secret is malformed or missing. Neither the message nor a property holds the secret or a part of it. */
 export class WebhookSecretError extends CodedError<"SECRET_INVALID"> {
+  /** @internal */ static readonly [KIND]: string = "WebhookSecretError";
   /** Always `"WebhookSecretError"`. */
   override readonly name = "WebhookSecretError";
 

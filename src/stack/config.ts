@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { CodedError } from "../shared/codedError";
+import { CodedError, KIND } from "../shared/codedError";
 import { isRecord, parseJson } from "../shared/json";
 import { mistakeIn, problemsOfSecrets } from "../signature/secret";
 import {
@@ -111,6 +111,7 @@ export type ReceiverConfigErrorCode = "CONFIG_MISSING" | "CONFIG_INVALID" | "STA
 
 /** A receiver's configuration is not available or cannot be used. Neither the message nor a property holds a secret. */
 export class ReceiverConfigError extends CodedError<ReceiverConfigErrorCode> {
+  /** @internal */ static readonly [KIND]: string = "ReceiverConfigError";
   /** Always `"ReceiverConfigError"`. */
   override readonly name = "ReceiverConfigError";
 }

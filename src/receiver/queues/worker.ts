@@ -1,4 +1,4 @@
-import { CodedError } from "../../shared/codedError";
+import { CodedError, KIND } from "../../shared/codedError";
 import { isRecord, parseJson } from "../../shared/json";
 import { asBuffer } from "../../signature/event";
 import { TrackedDelivery } from "../delivery";
@@ -32,6 +32,7 @@ export type QueueWorker = (
 
 /** A worker got what no receiver queued, or what it cannot read. The queue keeps it, by its own rules for failed jobs. */
 export class QueuedDeliveryError extends CodedError<"NOT_A_DELIVERY"> {
+  /** @internal */ static readonly [KIND]: string = "QueuedDeliveryError";
   /** Always `"QueuedDeliveryError"`. */
   override readonly name = "QueuedDeliveryError";
 
@@ -46,6 +47,7 @@ export class QueuedDeliveryError extends CodedError<"NOT_A_DELIVERY"> {
 
 /** Another worker is handling the delivery. */
 export class DeliveryHeldError extends CodedError<"DELIVERY_HELD"> {
+  /** @internal */ static readonly [KIND]: string = "DeliveryHeldError";
   /** Always `"DeliveryHeldError"`. */
   override readonly name = "DeliveryHeldError";
 }
