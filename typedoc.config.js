@@ -5,7 +5,9 @@ const { exports: subpaths } = require("./package.json");
 /** What a program can import, but for what only the state names. */
 const entryPoints = Object.entries(subpaths)
   .filter(([name]) => !/^\.\/(provider|package\.json)$/.test(name))
-  .map(([, { types }]) => types.replace("./dist/", "src/").replace(".d.ts", ".ts"));
+  .map(([, conditions]) =>
+    (conditions.require ?? conditions).types.replace("./dist/", "src/").replace(".d.ts", ".ts"),
+  );
 
 /** TypeDoc makes the anchor of a heading from its text alone. This makes text of the code in it, so that anchors are as on GitHub. */
 function keepCodeInAnchors(parser) {
@@ -25,12 +27,13 @@ const partsOf = {
   "receiver.StandardSchema.~standard.__type.types.__type": ["input", "output"],
   "receiver/queues.SqsBatchResult.batchItemFailures.__type": ["itemIdentifier"],
   "receiver/queues.SqsEvent.Records.__type": ["body", "messageId"],
+  "signature.HeadersLike.__type": ["forEach", "get"],
   "signature.VerificationResult.__type": ["id", "ok", "reason", "timestamp"],
   "validation.ValidationResult.__type": ["code", "reason", "validated"],
 };
 
 /** Types that programs never name. */
-const intentionallyNotExported = ["Fastify", "FAULTS", "OperationName", "ShownAnswers", "SqsMessage"];
+const intentionallyNotExported = ["Fastify", "FAULTS", "OperationName", "ShownAnswers", "Signing", "SqsMessage"];
 
 /** @type {import("typedoc").TypeDocOptions} */
 module.exports = {

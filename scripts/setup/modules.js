@@ -11,7 +11,11 @@ const src = path.join(root, "src");
 const COMMAND = "cli/main";
 /** The modules that several others load: each has these files or folders, and all that they import. rollup finds what else is shared. */
 const SHARED = {
-  signature: ["signature", "shared/codedError.ts", "shared/json.ts"],
+  // What a receiver needs of it: neither `sign` nor `unwrap`.
+  signature: [
+    ...["event", "headers", "secret", "verify"].map((name) => `signature/${name}.ts`),
+    ...["shared/codedError.ts", "shared/json.ts"],
+  ],
   receiver: ["receiver/index.ts", "receiver/adapters/body.ts"],
 };
 
@@ -79,9 +83,9 @@ const sources = {
     );
   },
   async transform(text, id) {
-    const loader = id.endsWith(".json") ? "json" : "ts";
-    const { code } = await require("esbuild").transform(text, {
-      loader,
+    const isJson = id.endsWith(".json");
+    const { code } = await require("esbuild").transform(isJson ? text : withoutTypes(text), {
+      loader: isJson ? "json" : "js",
       format: "esm",
       target: "node20",
       minifySyntax: true,
@@ -89,6 +93,17 @@ const sources = {
     return { code };
   },
 };
+
+/** esbuild keeps comments within a function, and a receiver would load them at each start. */
+function withoutTypes(text) {
+  const { ModuleKind, ScriptTarget, transpileModule } = require("typescript");
+  const compilerOptions = {
+    target: ScriptTarget.ES2022,
+    module: ModuleKind.ESNext,
+    removeComments: true,
+  };
+  return transpileModule(text, { compilerOptions }).outputText;
+}
 
 /** Makes the declarations that the exported modules reach: nobody can import the others. */
 async function declare(folder, { required, imported }) {

@@ -51,16 +51,19 @@ test("the page has the examples that this test runs", () => {
   expect(examples.length).toBeGreaterThanOrEqual(6);
 });
 
-test.each(Object.keys(COMMANDS))("the section of %s has every option of its own, and no other", async (name) => {
-  const section = sectionOf(name).replace(/^ *pulumi .*|`pulumi [^`]*`/gm, "");
-  const own = (await COMMANDS[name]?.())?.options.map(({ long }) => long ?? "") ?? [];
-  const common = ["--stack", "--json", "--yes"];
-  const named = new Set(section.match(/(?<=[`\s])--[a-z][a-z-]*/g));
-  for (const option of own) if (!common.includes(option)) expect(named).toContain(option);
-  const subcommands = await Promise.all(Object.values(COMMANDS).map((load) => load()));
-  const elsewhere = subcommands.flatMap(({ options }) => options.map(({ long }) => long));
-  for (const option of named) expect([...elsewhere, ...common]).toContain(option);
-});
+test.each(Object.keys(COMMANDS))(
+  "the section of %s has every option of its own, and no other",
+  async (name) => {
+    const section = sectionOf(name).replace(/^ *pulumi .*|`pulumi [^`]*`/gm, "");
+    const own = (await COMMANDS[name]?.())?.options.map(({ long }) => long ?? "") ?? [];
+    const common = ["--stack", "--json", "--yes"];
+    const named = new Set(section.match(/(?<=[`\s])--[a-z][a-z-]*/g));
+    for (const option of own) if (!common.includes(option)) expect(named).toContain(option);
+    const subcommands = await Promise.all(Object.values(COMMANDS).map((load) => load()));
+    const elsewhere = subcommands.flatMap(({ options }) => options.map(({ long }) => long));
+    for (const option of named) expect([...elsewhere, ...common]).toContain(option);
+  },
+);
 
 test("the page lists every subcommand", () => {
   for (const name of Object.keys(COMMANDS)) expect(page).toContain(`| [\`${name}\`](#${name}) | `);

@@ -1,5 +1,6 @@
-import { posix } from "node:path";
-import { packedFiles, proseOf, read } from "./pages";
+import { existsSync } from "node:fs";
+import { join, posix } from "node:path";
+import { packedFiles, proseOf, read, root } from "./pages";
 
 interface Link {
   readonly page: string;
@@ -31,6 +32,8 @@ function problemOf({ page, target }: Link): string | undefined {
   if (/^[a-z]+:/.test(target)) return `${page}: ${target} is neither https nor relative`;
   const [path = "", anchor] = target.split("#");
   const file = path === "" ? page : posix.join(posix.dirname(page), path);
+  // Pictures are for who reads the pages on the web.
+  if (/\.png$/.test(path) && existsSync(join(root, file))) return undefined;
   const isPacked = packed.includes(file) || packed.some((each) => each.startsWith(`${file}/`));
   if (!isPacked) return `${page}: ${target} leads to ${file}, which is not in the package`;
   if (anchor === undefined || anchorsOf(read(file)).includes(anchor)) return undefined;

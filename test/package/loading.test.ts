@@ -43,7 +43,7 @@ function filesLoadedFor(format: Format, ...subpaths: string[]): string[] {
 
 const adapters = ["receiver/node", "receiver/fetch", "receiver/fastify", "receiver/lambda"];
 const rooms: readonly [subpath: string, loaded: string][] = [
-  ["signature", "dist/(signature/|chunks/signature)"],
+  ["signature", "dist/(signature/|chunks/sign)"],
   ...["receiver", "receiver/queues", ...adapters].map((subpath): [string, string] => [
     subpath,
     "dist/(receiver/|chunks/(receiver|signature))",

@@ -46,7 +46,10 @@ module.exports = {
         path.join(modules, "esbuild/index.js"),
         "exports.build = async ({ outfile }) => require('fs').writeFileSync(outfile, '');",
       );
-      put(path.join(modules, "rollup/index.js"), `exports.rollup = require(${JSON.stringify(__filename)}).rollup;`);
+      put(
+        path.join(modules, "rollup/index.js"),
+        `exports.rollup = require(${JSON.stringify(__filename)}).rollup;`,
+      );
       put(
         path.join(modules, "typescript/index.js"),
         `exports.preProcessFile = require(${JSON.stringify(__filename)}).preProcessFile;`,
