@@ -33,14 +33,21 @@ const partsOf = {
 };
 
 /** Types that programs never name. */
-const intentionallyNotExported = ["Fastify", "FAULTS", "OperationName", "ShownAnswers", "Signing", "SqsMessage"];
+const intentionallyNotExported = [
+  "Fastify",
+  "FAULTS",
+  "OperationName",
+  "ShownAnswers",
+  "Signing",
+  "SqsMessage",
+];
 
 /** @type {import("typedoc").TypeDocOptions} */
 module.exports = {
   name: "pulumi-webhook-endpoints",
   entryPoints,
   tsconfig: "tsconfig.build.json",
-  readme: "scripts/site/index.md",
+  readme: "scripts/frontPage.md",
   projectDocuments: ["README.md", "docs/*.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"],
   out: "site",
   // `npm run check` compiles the sources in its check of types.
