@@ -1,6 +1,7 @@
 const fs = require("node:fs");
 const { createServer } = require("node:net");
 const path = require("node:path");
+const { setTimeout } = require("node:timers/promises");
 const { checkInstalled } = require("./checks");
 const { codeOf, commandsOf, sectionOf } = require("./pages");
 const { listen } = require("./servers");
@@ -60,13 +61,16 @@ async function deliver(user, { start, send }) {
     "receiver.mjs",
     fs.readFileSync(path.join(user.folder, "receiver.mjs"), "utf8").replace("8080", port),
   );
-  const until = user.start(start);
-  const deadline = Date.now() + 20_000;
-  // Nothing listens at first.
-  while (!(await fetch(`http://127.0.0.1:${port}`).catch(() => undefined)))
-    if (Date.now() > deadline) throw new Error("the receiver does not answer");
+  const done = user.start(start)(/^job_\w+ is done$/);
+  // `done` fails when the receiver ends.
+  await Promise.race([answers(`http://127.0.0.1:${port}`), done]);
   await user.type(send.replace("8080", port));
-  await until(/^job_\w+ is done$/);
+  await done;
+}
+
+/** Waits until something listens at a url. */
+async function answers(url) {
+  while (!(await fetch(url).catch(() => undefined))) await setTimeout(100);
 }
 
 async function freePort() {
