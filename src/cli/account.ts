@@ -19,7 +19,7 @@ export interface Account {
 }
 
 const NOT_READ =
-  "This command does not read what a program passes to a WebhooksProvider: set the variables to the settings of that account";
+  ". This command does not read what a program passes to a WebhooksProvider: set the variables to the settings of that account";
 
 /** A stack's configuration, its secrets decrypted. */
 type Configuration = Readonly<Record<string, { readonly value?: string; readonly secret?: boolean }>>;
@@ -64,7 +64,11 @@ function resolved({ env, output, pulumi }: Context, { value, absence }: Found<Co
   const result = resolveSettings((name) => value?.[name]?.value, env, pulumi.withStack);
   if ("problems" in result) {
     const why = absence === undefined ? "" : `no stack has settings, because ${absence}: `;
-    throw new CliError("SETTINGS_INVALID", `${why}${result.problems.join("; ")}. ${NOT_READ}`);
+    const problems = result.problems.join("; ");
+    throw new CliError(
+      "SETTINGS_INVALID",
+      why + problems + (problems.includes("is missing") ? NOT_READ : ""),
+    );
   }
   output.mask.hide(result.settings.apiKey);
   return result;

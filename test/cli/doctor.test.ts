@@ -124,7 +124,7 @@ test.each<[given: () => Partial<Backend>, finding: RegExp]>([
   ],
   [
     () => recordedAt({ baseUrl: "https://b.example.com" }),
-    /^error: .*registered jobs at https:\/\/b\.example\.com with the API key .*, and today's settings are http.* \(OTHER_ACCOUNT\) pulumi preview --stack dev/,
+    /^error: .*registered jobs at https:\/\/b\.example\.com with the API key .*, and today's settings are http.* \(OTHER_ACCOUNT\) pulumi config set webhooks:baseUrl https:\/\/b\.example\.com --stack dev {3}# unless/,
   ],
   [
     () => ({ own: { dev: { resources: [jobs()] } } }),
@@ -194,7 +194,7 @@ test("doctor finds an endpoint that two stacks manage, but ids may count for eac
   const managed = { "organization/mail/dev": { resources: [root, twin] } };
   expect(await theFinding({ others: managed }, "--all")).toBe(
     "error: jobs in shop/dev and jobs in mail/dev manage one endpoint, wh_1: the first that deletes it takes it from the others " +
-      `(MANAGED_TWICE) pulumi state delete ${twin.urn} --stack organization/mail/dev   # and take it out of that program`,
+      `(MANAGED_TWICE) pulumi state delete --yes ${twin.urn} --stack organization/mail/dev   # and take it out of that program`,
   );
   const foreign = jobs({ stack: "mail/dev", outputs: { account: "ffffff" } });
   const others = { "organization/mail/dev": { resources: [root, foreign] } };
@@ -271,6 +271,7 @@ test("doctor names the settings of a WebhooksProvider, which it does not read", 
       `^export WEBHOOKS_BASE_URL=${service.url} WEBHOOKS_API_KEY=.* # those of eu$`,
     ),
   });
+  expect(await findingsOf({ own })).toMatchObject({ findings: [], notChecked: [expect.anything()] });
   expect(explicit).toMatchObject({
     notChecked: [expect.anything(), expect.stringMatching("the account of eu: ")],
   });

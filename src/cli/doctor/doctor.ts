@@ -42,9 +42,11 @@ export const doctor: Subcommand<Flags> = {
     const findings: Finding[] = [];
     const entries: Entry[] = [];
     const gone: Holder[] = [];
+    let origin: Account["origin"] | undefined;
     // The list is newer than the states, so it has what they have.
     const asking = withAccount(context, async (account) => {
       settings.push(...shownSettings(account, env));
+      origin = account.origin;
       findings.push(...settingsFindings(account, pulumi, stacks));
       const list = await output.during(() => "Waiting for the service…", account.client.list());
       const inventory = inventoryOf(list, stacks, account.connection.timeoutMs);
@@ -65,7 +67,7 @@ export const doctor: Subcommand<Flags> = {
     // Errors come before notes.
     findings.sort((a, b) => a.level.localeCompare(b.level));
     const shown = findings.map((each) => ({ ...each, remedy: toPaste(each.remedy, context, blocked) }));
-    const notChecked = notCheckedIn(own, pulumi);
+    const notChecked = notCheckedIn(own, origin, pulumi);
 
     const names = stacks.known.map(({ name }) => name);
     output.data({ settings, endpoints, stacks: names, versions, findings: shown, notChecked }, () => {
@@ -90,7 +92,7 @@ export const doctor: Subcommand<Flags> = {
 
 /** Returns a remedy that works here: without a terminal nobody can be asked, and a run needs the service. @param blocked why it has none */
 function toPaste(remedy: string, { pulumi, terminal }: Context, blocked: string | undefined): string {
-  if (blocked !== undefined && /^pulumi up/.test(remedy))
+  if (blocked !== undefined && /^pulumi (up|preview)/.test(remedy))
     return `${pulumi.withStack(`${COMMAND} doctor`)}   # again, once ${blocked} is resolved`;
   return terminal.isInteractive ? remedy : remedy.replace(ASKS, "$& --yes");
 }

@@ -44,10 +44,15 @@ export function failure(
   return { level: "error", code, message: detail, remedy: remedies[code] || remedy };
 }
 
-/** Returns what doctor cannot see. @param own the stacks of this project */
-export function notCheckedIn(own: readonly KnownStack[], { withStack }: Pulumi): string[] {
+/** Returns what doctor did not see. @param own the stacks of this project @param origin the account that it asked, if it could */
+export function notCheckedIn(
+  own: readonly KnownStack[],
+  origin: Origin | undefined,
+  { withStack }: Pulumi,
+): string[] {
   const probe = withStack(`${COMMAND} probe https://hooks.example.com/jobs`);
-  const providers = new Set(explicitIn(own).map((each) => `${providerNameOf(each)}`));
+  const others = explicitIn(own).filter(({ outputs }) => outputs?.account !== origin?.account);
+  const providers = new Set(others.map((each) => `${providerNameOf(each)}`));
   const receivers = `whether receivers run, and have the secret that the service signs with: ${probe}`;
   const accounts = `the account of ${joined([...providers])}: set WEBHOOKS_BASE_URL and WEBHOOKS_API_KEY as that WebhooksProvider does`;
   return providers.size === 0 ? [receivers] : [receivers, accounts];
@@ -78,11 +83,15 @@ export function* settingsFindings(
   });
   if (selected === undefined || others[0] === undefined) return;
   const { baseUrl, account } = originOf(others[0]);
+  const name = quoted(selected.name);
   yield found("OTHER_ACCOUNT", {
     message:
       `the stack ${selected.name} registered ${joined(others.map(({ urn }) => nameOf(urn)))} at ${baseUrl} with the API key ${account}, ` +
       `and today's settings are ${origin.baseUrl} and ${origin.account} (the keys' fingerprints)`,
-    remedy: `pulumi preview --stack ${quoted(selected.name)}   # if it plans no replacement, pulumi up records the new settings; otherwise restore them`,
+    remedy:
+      baseUrl === origin.baseUrl
+        ? `pulumi preview --stack ${name}   # if it plans no replacement, pulumi up records the new key; otherwise restore it`
+        : `pulumi config set webhooks:baseUrl ${quoted(baseUrl)} --stack ${name}   # unless the service has moved: then pulumi up`,
   });
 }
 
