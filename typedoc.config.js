@@ -37,6 +37,7 @@ const intentionallyNotExported = [
   "Fastify",
   "FAULTS",
   "OperationName",
+  "ReceiverConfigEndpoint",
   "ShownAnswers",
   "Signing",
   "SqsMessage",
