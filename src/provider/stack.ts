@@ -80,8 +80,9 @@ export class Stack {
     const { organization = SELF_MANAGED, rootDirectory = "" } = this.#place;
     const [urn = "", found] = [await engine.rootUrn(), await this.state()];
     const now = await this.#export(urn).catch(() => undefined);
-    const count = (state = found) => state?.countCreations(memory.namesOf(inputs), inputs[AFTER_INPUT]) ?? 0;
-    if (now !== undefined && count(now) > count()) return true;
+    const names = memory.namesOf(inputs);
+    const count = (state?: StackState) => state?.countCreations(names, inputs[AFTER_INPUT]) ?? 0;
+    if (count(now) > count(found)) return true;
     if (ABSOLUTE_BACKEND.test(environment.PULUMI_BACKEND_URL ?? "")) return true;
     if (isAbsolute(rootDirectory) && organization !== SELF_MANAGED) return true;
     this.problem =
