@@ -1,4 +1,5 @@
 import { problemsOfSecrets } from "../signature/secret";
+import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
 import { fingerprintOf, parseConfig, ReceiverConfigError, type ReceiverEndpoint } from "../stack/config";
 import { CliError } from "./errors";
 import type { Context } from "./run";
@@ -76,7 +77,7 @@ function ofText(text: string, source: string): SigningSecrets {
   const secrets = text.trim().split(/\s+/);
   const problems = problemsOfSecrets(secrets);
   if (problems.length === 0)
-    return { secrets, toleranceSeconds: 300, endpoints: {}, others: new Map(), source };
+    return { secrets, toleranceSeconds: DEFAULT_TOLERANCE_SECONDS, endpoints: {}, others: new Map(), source };
   throw new ReceiverConfigError("CONFIG_INVALID", `${source} cannot be used: ${problems.join("; ")}`);
 }
 

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { Argument, Option } from "commander";
-import { isSuccess } from "../shared/isSuccess";
 import { parseJson } from "../shared/json";
 import { postDelivery, textOf } from "../shared/post";
+import { isSuccess } from "../shared/status";
 import { describeUrl } from "../shared/url";
 import { JOB_EVENTS, readEvent } from "../signature/event";
 import { sign } from "../signature/sign";

@@ -1,4 +1,4 @@
-import { isSuccess } from "../shared/isSuccess";
+import { isSuccess } from "../shared/status";
 import type { Attempt, Failure } from "./attempt";
 import type { WebhookErrorCode } from "./errors";
 import { type Answer, type OperationName, serverTimeOf } from "./operation";

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Agent } from "undici";
-import { isSuccess } from "../shared/isSuccess";
 import { postDelivery } from "../shared/post";
+import { isSuccess } from "../shared/status";
 import { newMessageId, sign } from "../signature/sign";
 import { EmulatorError } from "./errors";
 import {

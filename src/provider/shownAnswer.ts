@@ -1,11 +1,10 @@
 import { WebhookError } from "../client/errors";
 import { parseJson } from "../shared/json";
+import { hide, spellingsOf } from "../shared/masking";
 
 /** The most of an answer that is shown, in characters. */
 const LONGEST_SHOWN = 500;
 
-/** A signing secret, also with the characters that escape a part of it. */
-const SIGNING_SECRET = /whsec_[\w+/=%&#;\\-]+/g;
 /** What may hold the key with other text in front of it, such as a scheme. */
 const BASE64 = /[A-Za-z0-9+/_\\-]{16,}/g;
 
@@ -32,11 +31,9 @@ export function describeAnswer(error: WebhookError & { responseText: string }, a
   // JSON may escape any character.
   const json = parseJson(responseText);
   const answered = json === undefined ? responseText : JSON.stringify(json);
-  const base64 = Buffer.from(apiKey).toString("base64");
-  const masked = [apiKey, JSON.stringify(apiKey).slice(1, -1), encodeURIComponent(apiKey), base64]
-    .reduce((text, secret) => text.replaceAll(secret, "[secret]"), answered)
-    .replace(SIGNING_SECRET, "[secret]")
-    .replace(BASE64, (text) => (Buffer.from(text, "base64").includes(apiKey) ? "[secret]" : text));
+  const masked = hide(answered, spellingsOf(apiKey)).replace(BASE64, (text) =>
+    Buffer.from(text, "base64").includes(apiKey) ? "…" : text,
+  );
   const characters = [...masked.replace(/[\p{C}\p{Z}]+/gu, " ").trim()];
   const shown = characters.slice(0, LONGEST_SHOWN).join("");
   return `the service answered ${statusCode}: ${shown}${characters.length > LONGEST_SHOWN ? " … (cut)" : ""}`;

@@ -1,9 +1,6 @@
 import { readEvent } from "../signature/event";
 import type { Delivery } from "./types";
 
-/** The event type of a delivery that proves a receiver at deploy time (`validateReceiver`). No handler is called for it. */
-export const VALIDATION_EVENT = "webhook.validation";
-
 /** A verified delivery, as its handler gets it. Its deadline, and whether the handler may know of it, are the receiver's. */
 export class TrackedDelivery implements Delivery {
   readonly event: string | undefined;

@@ -1,9 +1,10 @@
+import { VALIDATION_EVENT } from "../shared/validation";
 import { JOB_EVENTS } from "../signature/event";
 import { claimedId } from "../signature/headers";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
 import { outcomeAnswer, REFUSALS } from "./answers";
 import { memoryDedupe } from "./dedupe/memory";
-import { TrackedDelivery, VALIDATION_EVENT } from "./delivery";
+import { TrackedDelivery } from "./delivery";
 import { checkNumber } from "./limits";
 import type { Handling, QueueReceiverOptions, ReceiverOptions } from "./options";
 import { handlerTaker, type Processed } from "./process";

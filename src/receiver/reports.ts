@@ -1,4 +1,4 @@
-import { VALIDATION_ID } from "../signature/headers";
+import { VALIDATION_ID } from "../shared/validation";
 import { isThenable } from "./limits";
 import type { Outcome, Rejection, WorkerOutcome } from "./types";
 

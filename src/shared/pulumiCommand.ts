@@ -1,6 +1,6 @@
 import { type SpawnOptions, spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
-import { masked } from "./shown";
+import { masked } from "./masking";
 
 /** How much of Pulumi's own error message is repeated, in characters. */
 const MAX_QUOTED_LENGTH = 300;

@@ -21,8 +21,6 @@ export interface SignatureHeaders {
   readonly signature: string;
 }
 
-/** How the ids of the deliveries begin that prove a receiver (`validateReceiver`). */
-export const VALIDATION_ID = "msg_validation_";
 /** Stands for a header that was sent more than once: malformed as an id, as a timestamp and as a signature. */
 const SENT_TWICE = "v1, sent twice";
 

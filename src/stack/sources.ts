@@ -5,8 +5,8 @@ import type { QueueReceiverOptions, Receiver, ReceiverOptions } from "../receive
 import { startedReceiver } from "../receiver/receiver";
 import type { NoEvents } from "../receiver/types";
 import { isRecord, parseJson } from "../shared/json";
+import { masked, shown } from "../shared/masking";
 import { runPulumi } from "../shared/pulumiCommand";
-import { masked, shown } from "../shared/shown";
 import { HOW_TO_GET_IT, parseConfig, type ReceiverConfig, ReceiverConfigError } from "./config";
 
 /** A receiver's options, apart from its secrets. A tolerance given here overrides the one of the configuration. */

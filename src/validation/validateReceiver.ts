@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type DeliveryAnswer, postDelivery, textOf } from "../shared/post";
+import { VALIDATION_EVENT, VALIDATION_ID } from "../shared/validation";
 import { sign } from "../signature";
-import { VALIDATION_ID } from "../signature/headers";
 import { problemOfUrl } from "./arguments";
 import { canPass, judge, type ValidationErrorCode } from "./verdict";
 
@@ -127,7 +127,7 @@ function shownAnswer(answer: DeliveryAnswer): ShownAnswer {
 function signedDelivery(secret: string) {
   // JSON that no serializer writes this way: a receiver that parses and serializes the body again gets other bytes. So does one that
   // decodes it with the wrong character set.
-  const body = `{ "type":"webhook.validation",  "timestamp": "${new Date().toISOString()}", "data" : {"note": "\\u0070roves the receiver: ✓ ä"} }\n`;
+  const body = `{ "type":"${VALIDATION_EVENT}",  "timestamp": "${new Date().toISOString()}", "data" : {"note": "\\u0070roves the receiver: ✓ ä"} }\n`;
   // An id of its own: some receivers accept an id that they have seen before they verify anything.
   const id = `${VALIDATION_ID}${randomUUID()}`;
   const signature = sign({ id, body, secret });

@@ -1,5 +1,5 @@
-import { isRefusal, isSuccess } from "../shared/isSuccess";
 import type { DeliveryAnswer } from "../shared/post";
+import { isRefusal, isSuccess } from "../shared/status";
 import { describeUrl, isUrl } from "../shared/url";
 
 type Answer = Pick<DeliveryAnswer, "status" | "headers" | "failure">;

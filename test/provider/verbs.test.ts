@@ -183,7 +183,7 @@ test("what was certainly not made is not in the state, and showResponses shows w
   const body = String.raw`{"reason":"no\u0007","a":"${key}","b":"${escaped}","c":"whsec_ab\/cd\u002B","d":"${base64}","e":"${"x".repeat(600)}"}`;
   service.fault({ operation: "register", kind: "status", status: 422, body: `${body}\n` });
   await fails(next(config).create(inputs), /^(?!.*(reason|showResponses)).*REJECTED/s);
-  warned(/^the service answered 422: \{"reason":.*("[abcd]":"\[secret\]",){4}.*x … \(cut\)$/);
+  warned(/^the service answered 422: \{"reason":.*("[abcd]":"(whsec_)?…",){4}.*x … \(cut\)$/);
   expect(world.warnings[0]?.length).toBeLessThan(560);
 });
 

@@ -1,5 +1,5 @@
 import { unknownOptions } from "../../src/shared/knownOptions";
-import { masked, shown } from "../../src/shared/shown";
+import { masked, shown } from "../../src/shared/masking";
 import { describeResource, isDefaultProvider, nameOf, stackOf } from "../../src/shared/urn";
 import { countOf, quoted } from "../../src/shared/words";
 
@@ -26,7 +26,7 @@ test.each([
 
 test.each([
   ["error: no stack named 'dev' found", "error: no stack named 'dev' found"],
-  ["bad key whsec_short, in a.json", "bad key whsec_… in a.json"],
+  ["bad key whsec_short, in a.json", "bad key whsec_…, in a.json"],
   ["GET https://user:pass@host/path?token=x failed", "GET https://…@host/path?… failed"],
   ['value {"secrets":["x"]}', "value {…"],
   ["key MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw= is bad", "key … is bad"],

@@ -5,6 +5,7 @@ import type { Dispatcher } from "undici";
 import { WebhooksClient } from "../../client";
 import { type Clock, systemClock } from "../../client/clock";
 import { openDispatcher } from "../../shared/dispatcher";
+import { hasSigningSecret } from "../../shared/masking";
 import { describeUrl } from "../../shared/url";
 import { withAccount } from "../account";
 import { confirm } from "../ask";
@@ -21,7 +22,6 @@ interface Flags {
 
 const STYLES = { meets: "green", differs: "red", "cannot tell": "yellow" } as const;
 const VERDICT_WIDTH = 13;
-const SIGNING_SECRET = /whsec_[\w+/=-]{8}/;
 const UNTRIED = [undefined, undefined, "not tried, because another clause comes first"] as const;
 
 /** @param clock measures how long a list lags */
@@ -100,7 +100,7 @@ function watched(way: Dispatcher, onSecret: (request: string) => unknown): Dispa
       ...handler,
       onResponseData: (controller, chunk) => {
         text += chunk.toString("latin1");
-        if (SIGNING_SECRET.test(text)) onSecret(`${options.method} ${options.path}`);
+        if (hasSigningSecret(text)) onSecret(`${options.method} ${options.path}`);
         handler.onResponseData?.(controller, chunk);
       },
     });

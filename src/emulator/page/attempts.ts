@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { isRefusal, isSuccess } from "../../shared/isSuccess";
+import { isRefusal, isSuccess } from "../../shared/status";
 import type { LoggedAttempt, OpenAttempt } from "../event";
 import type { Tone, View } from "./layout";
 

@@ -1,5 +1,5 @@
-import { isSuccess } from "../../shared/isSuccess";
 import { parseJson } from "../../shared/json";
+import { isSuccess } from "../../shared/status";
 import {
   deliveriesOf,
   headersOf,
