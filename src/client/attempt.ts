@@ -2,7 +2,7 @@ import type { Dispatcher } from "undici";
 import { name, version } from "../shared/manifest";
 import type { WebhookErrorCode } from "./errors";
 import type { Gate } from "./gate";
-import type { Answer, Operation } from "./operation";
+import type { HttpResponse, Operation } from "./operation";
 import type { ClientEnvironment, ResolvedOptions } from "./options";
 
 const USER_AGENT = `${name}/${version} node/${process.versions.node}`;
@@ -12,11 +12,11 @@ export type Attempt = {
   /** True if any part of the request may have reached the service. False is certain. */
   readonly sent: boolean;
 } & (
-  | { readonly answer: Answer; readonly failure?: Failure }
-  | { readonly answer?: undefined; readonly failure: Failure }
+  | { readonly response: HttpResponse; readonly failure?: Failure }
+  | { readonly response?: undefined; readonly failure: Failure }
 );
 
-/** Why an attempt ended without a whole answer. */
+/** Why an attempt ended without a whole response. */
 export interface Failure {
   readonly code: WebhookErrorCode;
   readonly cause?: unknown;
@@ -46,7 +46,7 @@ function requestOf({ method, url, body }: Operation<unknown>, options: ResolvedO
  * Sends an operation's request once.
  *
  * undici calls `onRequestStart` before it writes the first byte. A request that has not started was certainly not made,
- * and one that was given up before it starts is never written. The timeout holds for connecting, sending, and the whole answer.
+ * and one that was given up before it starts is never written. The timeout holds for connecting, sending, and the whole response.
  */
 export function exchange(
   operation: Operation<unknown>,
@@ -56,7 +56,7 @@ export function exchange(
   const { maxResponseBytes } = options;
   return new Promise((resolve) => {
     let controller: Dispatcher.DispatchController | undefined;
-    let head: Omit<Answer, "body"> | undefined;
+    let head: Omit<HttpResponse, "body"> | undefined;
     const chunks: Buffer[] = [];
     let size = 0;
     let sent = false;
@@ -68,7 +68,7 @@ export function exchange(
       cancelTimeout();
       signal?.removeEventListener("abort", abort);
       if (head) {
-        resolve({ sent, answer: { ...head, body: Buffer.concat(chunks) }, ...(failure && { failure }) });
+        resolve({ sent, response: { ...head, body: Buffer.concat(chunks) }, ...(failure && { failure }) });
       } else {
         resolve({ sent, failure: failure ?? { code: "CONNECTION_LOST" } });
       }
@@ -87,10 +87,10 @@ export function exchange(
         if (over) started.abort(new Error("given up before it was sent"));
         else sent = true;
       },
-      onResponseStart(_, statusCode, headers) {
-        // Informational answers (1xx) precede the final one.
-        if (statusCode < 200) return;
-        head = { statusCode, headers };
+      onResponseStart(_, status, headers) {
+        // Informational responses (1xx) precede the final one.
+        if (status < 200) return;
+        head = { status, headers };
         if (Number(headers["content-length"]) > maxResponseBytes) giveUp({ code: "RESPONSE_TOO_LARGE" });
       },
       onResponseData(_, chunk) {

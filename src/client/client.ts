@@ -64,7 +64,7 @@ export class WebhooksClient {
     return this.#run(operation, options);
   }
 
-  /** Returns one endpoint. @throws WebhookEndpointNotFoundError if the service answers 404. @throws WebhookError */
+  /** Returns one endpoint. @throws WebhookEndpointNotFoundError if the service responds 404. @throws WebhookError */
   async get(id: string, options?: OperationOptions): Promise<Endpoint> {
     const parse: Operation<Endpoint>["parse"] = ({ body }) => {
       const endpoint = parseEndpoint(parseBody(body));
@@ -77,7 +77,7 @@ export class WebhooksClient {
   /**
    * Deletes an endpoint. A 404 after an attempt that may have worked is a success.
    *
-   * @throws WebhookEndpointNotFoundError if the service answers 404 otherwise. @throws WebhookError
+   * @throws WebhookEndpointNotFoundError if the service responds 404 otherwise. @throws WebhookError
    */
   async delete(id: string, options?: OperationOptions): Promise<void> {
     return this.#run({ ...this.#withId("delete", id), method: "DELETE", parse: () => {} }, options);

@@ -9,7 +9,7 @@ export interface Endpoint {
   readonly url: string;
   /** What the endpoint is for. */
   readonly type: EndpointType;
-  /** In the service's own format; null after a registration, whose answer has none. */
+  /** In the service's own format; null after a registration, whose response has none. */
   readonly createdAt: string | null;
   /** As `createdAt`. */
   readonly updatedAt: string | null;
@@ -34,7 +34,7 @@ export interface EndpointList {
    * no usable id (a non-empty string, or an integer below 2^53), or two entries have the same id.
    */
   readonly complete: boolean;
-  /** The service's time when it answered, in milliseconds since 1970; null without a readable `Date` header. */
+  /** The service's time when it responded, in milliseconds since 1970; null without a readable `Date` header. */
   readonly serverTime: number | null;
 }
 

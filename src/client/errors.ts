@@ -6,7 +6,7 @@ export type WebhookErrorCode =
   | "INVALID_ARGUMENT" // of an operation; nothing was sent
   | "UNAUTHORIZED" // 401 or 403
   | "NOT_FOUND" // 404 or 410, on get or delete
-  | "RATE_LIMITED" // the service kept answering 429, to this request or to those ahead of it in the queue
+  | "RATE_LIMITED" // the service kept responding 429, to this request or to those ahead of it in the queue
   | "REDIRECTED" // 3xx, which is not followed, because the key would be sent along
   | "REJECTED" // any other 4xx but 408
   | "SERVER_ERROR" // 5xx
@@ -14,7 +14,7 @@ export type WebhookErrorCode =
   | "RESPONSE_TOO_LARGE" // longer than maxResponseBytes
   | "UNREACHABLE" // no connection (refused, DNS, TLS, proxy, closed client); nothing was sent
   | "CONNECTION_LOST" // after the request was sent
-  | "TIMED_OUT" // no whole answer in time, or 408
+  | "TIMED_OUT" // no whole response in time, or 408
   | "ABORTED"; // by the caller's signal
 
 /** What a `WebhookError` carries besides its message. */
@@ -40,7 +40,7 @@ export class WebhookError extends CodedError<WebhookErrorCode> {
   }
 }
 
-/** A get or delete that was answered 404 or 410: the account that the key belongs to has no endpoint with that id. */
+/** A get or delete that got 404 or 410: the account that the key belongs to has no endpoint with that id. */
 export class WebhookEndpointNotFoundError extends WebhookError {
   /** @internal */ static override readonly [KIND]: string = "WebhookEndpointNotFoundError";
   override readonly name = "WebhookEndpointNotFoundError";
@@ -52,8 +52,8 @@ export function undefinedIfGone(error: unknown): undefined {
 }
 
 /**
- * - `"not-made"`: no endpoint was registered, so sending it again is safe. The request was never sent, or was answered
- *   with any 3xx but 303 or any 4xx but 408.
+ * - `"not-made"`: no endpoint was registered, so sending it again is safe. The request was never sent, or got
+ *   any 3xx but 303 or any 4xx but 408.
  * - `"undecided"`: the service may have registered the endpoint, so sending it again may make a duplicate. List first.
  */
 export type RegistrationOutcome = "not-made" | "undecided";

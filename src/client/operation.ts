@@ -1,14 +1,14 @@
 /** The names are in lower case, as undici returns them. */
 export type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** An HTTP answer, or as much of it as arrived. */
-export interface Answer {
-  readonly statusCode: number;
+/** An HTTP response, or as much of it as arrived. */
+export interface HttpResponse {
+  readonly status: number;
   readonly headers: Headers;
   readonly body: Buffer;
 }
 
-/** Returns the service's time when it answered, in milliseconds since 1970; null without a readable `Date` header. */
+/** Returns the service's time when it responded, in milliseconds since 1970; null without a readable `Date` header. */
 export function serverTimeOf({ date }: Headers): number | null {
   const time = Date.parse(String(date));
   return Number.isNaN(time) ? null : time;
@@ -16,7 +16,7 @@ export function serverTimeOf({ date }: Headers): number | null {
 
 export type OperationName = "register" | "list" | "get" | "delete";
 
-/** One operation of the API: its request, and how to read the result from the answer. */
+/** One operation of the API: its request, and how to read the result from the response. */
 export interface Operation<T> {
   readonly name: OperationName;
   readonly method: "GET" | "POST" | "DELETE";
@@ -24,6 +24,6 @@ export interface Operation<T> {
   readonly body?: string;
   /** Completes the sentence "Cannot …"; holds nothing confidential. */
   readonly description: string;
-  /** Returns the result of an operation that succeeded. @throws Error if the answer breaks the contract */
-  readonly parse: (answer: Answer) => T;
+  /** Returns the result of an operation that succeeded. @throws Error if the response breaks the contract */
+  readonly parse: (response: HttpResponse) => T;
 }

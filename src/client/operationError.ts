@@ -22,7 +22,7 @@ export function operationError(
   failure: OperationFailure,
 ): WebhookError {
   const { code, mayHaveWorked, last, attempts } = failure;
-  const answer = last?.answer;
+  const response = last?.response;
   const times = attempts > 1 ? ` (attempt ${attempts})` : "";
   const what = `Cannot ${description}: ${method} ${url} ${whatHappened(failure)}${times}.`;
   const outcome = mayHaveWorked ? "undecided" : "not-made";
@@ -30,8 +30,8 @@ export function operationError(
   const details = {
     code,
     outcome,
-    statusCode: answer?.statusCode,
-    responseText: answer?.body.toString("utf8"),
+    statusCode: response?.status,
+    responseText: response?.body.toString("utf8"),
     cause: failure.cause ?? last?.failure?.cause,
   } as const;
   if (name === "register") return new WebhookRegistrationError(text, details);
@@ -42,11 +42,11 @@ export function operationError(
 function whatHappened({ code, last, cause }: OperationFailure): string {
   if (code === "ABORTED") return "was aborted by the caller";
   if (!last) return "was not sent: for at least a minute, the service kept asking this client to wait";
-  const { answer, failure, sent } = last;
-  if (answer && answer.statusCode >= 300) return `was answered with ${answer.statusCode}`;
+  const { response, failure, sent } = last;
+  if (response && response.status >= 300) return `was answered with ${response.status}`;
   const reason = REASONS[code] ?? nameOf(cause ?? failure?.cause);
-  if (answer) return `was answered with ${answer.statusCode}, but the answer cannot be used: ${reason}`;
-  return `got no ${sent ? "answer" : "connection"}: ${reason}`;
+  if (response) return `was answered with ${response.status}, but the response cannot be used: ${reason}`;
+  return `got no ${sent ? "response" : "connection"}: ${reason}`;
 }
 
 const REASONS: Readonly<Partial<Record<WebhookErrorCode, string>>> = {

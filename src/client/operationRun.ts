@@ -36,7 +36,7 @@ export async function runOperation<T>(
   const failed = (code: WebhookErrorCode, cause?: unknown) =>
     operationError(operation, { code, attempts, last, mayHaveWorked, cause });
   const reportWait = (code: WebhookErrorCode, delayMs: number) => {
-    const statusCode = last?.answer?.statusCode;
+    const statusCode = last?.response?.status;
     options.onWait?.({ operation: operation.name, attempt: attempts, delayMs, code, statusCode });
   };
 
@@ -54,13 +54,13 @@ export async function runOperation<T>(
       last = await exchange(operation, context, { timeoutMs, signal });
       leftMs -= clock.now() - startedAt;
 
-      const askedMs = last.answer && retryAfterMs(last.answer, clock.date());
+      const askedMs = last.response && retryAfterMs(last.response, clock.date());
       const verdict = judge(operation.name, last, { askedMs, mayHaveWorked });
       mayHaveWorked ||= verdict.succeeded || verdict.mayHaveWorked;
       if (verdict.succeeded) {
         gate.refusals = 0;
         try {
-          return operation.parse(verdict.answer);
+          return operation.parse(verdict.response);
         } catch (error) {
           throw failed("MALFORMED_RESPONSE", error);
         }
@@ -76,7 +76,7 @@ export async function runOperation<T>(
         if (isFirst) reportWait(code, delayMs);
         continue;
       }
-      if (last.answer) gate.refusals = 0;
+      if (last.response) gate.refusals = 0;
       const delayMs = backoffMs(retries, random);
       if (!repeatable || retries >= options.maxRetries || delayMs + TIMER_SLACK_MS >= leftMs)
         throw failed(code);

@@ -28,14 +28,14 @@ export function parseEndpoint(value: unknown): Endpoint {
 const ENVELOPES = ["data", "items", "webhooks", "endpoints", "results"];
 
 /** Returns the endpoints of a list, in each of the shapes that the contract allows. @throws Error */
-export function parseList(answer: unknown, headers: Headers): EndpointList {
-  const candidates = isRecord(answer) ? ENVELOPES.map((name) => answer[name]) : [answer];
+export function parseList(body: unknown, headers: Headers): EndpointList {
+  const candidates = isRecord(body) ? ENVELOPES.map((name) => body[name]) : [body];
   const entries: readonly unknown[] | undefined = candidates.find(Array.isArray);
   need(entries, `it is neither an array nor an object with an array under ${ENVELOPES.join(", ")}`);
   const rows = entries.map(rowOf).filter((row) => row !== undefined);
   const listed = [...new Map(rows.map((row) => [row.id, row])).values()];
   const shown = entries.length;
-  const announcesMore = mentionsMore(answer, shown) || headersMentionMore(headers, shown);
+  const announcesMore = mentionsMore(body, shown) || headersMentionMore(headers, shown);
   return Object.freeze({
     endpoints: Object.freeze(listed.filter(isEndpoint)),
     unrecognized: Object.freeze(listed.filter((row) => !isEndpoint(row))),
@@ -55,9 +55,9 @@ const PAGES = /^(totalpages|lastpage)$/;
  * Returns whether the JSON of a list says that there are more endpoints than the `shown` ones, also three objects deep, as in
  * `{ meta: { pagination: { next } } }`. A doubtful value counts as a yes: a partial list proves no absence.
  */
-function mentionsMore(answer: unknown, shown: number, depth = 1): boolean {
-  if (!isRecord(answer) || depth > 3) return false;
-  return Object.entries(answer).some(([key, value]) => {
+function mentionsMore(json: unknown, shown: number, depth = 1): boolean {
+  if (!isRecord(json) || depth > 3) return false;
+  return Object.entries(json).some(([key, value]) => {
     const name = key.toLowerCase().replace(/[^a-z]/g, "");
     if (MORE.test(name)) return Boolean(value);
     if (TOTAL.test(name) && Number(value) > shown) return true;
@@ -99,7 +99,7 @@ function timestampOf(value: unknown = null): string | null {
   return value === null || typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** @throws Error that says how an answer breaks the contract, without a value of it */
+/** @throws Error that says how a response breaks the contract, without a value of it */
 export function need(condition: unknown, problem: string): asserts condition {
   if (!condition) throw new Error(problem);
 }

@@ -1,9 +1,9 @@
 import { isSuccess } from "../shared/status";
 import type { Attempt, Failure } from "./attempt";
 import type { WebhookErrorCode } from "./errors";
-import { type Answer, type OperationName, serverTimeOf } from "./operation";
+import { type HttpResponse, type OperationName, serverTimeOf } from "./operation";
 
-export type Verdict = { readonly succeeded: true; readonly answer: Answer } | FailedVerdict;
+export type Verdict = { readonly succeeded: true; readonly response: HttpResponse } | FailedVerdict;
 
 /** What a failed attempt means. */
 export interface FailedVerdict {
@@ -20,7 +20,7 @@ export interface FailedVerdict {
 /**
  * Decides what an attempt means: whether the operation succeeded, and if not, whether it may be repeated.
  *
- * @param known the pause that the answer's `Retry-After` asks for, and whether an earlier attempt may have worked
+ * @param known the pause that the response's `Retry-After` asks for, and whether an earlier attempt may have worked
  */
 export function judge(
   operation: OperationName,
@@ -28,7 +28,7 @@ export function judge(
   known: { readonly askedMs: number | undefined; readonly mayHaveWorked: boolean },
 ): Verdict {
   const { askedMs, mayHaveWorked } = known;
-  const { sent, answer, failure } = attempt;
+  const { sent, response, failure } = attempt;
   const failed = (reason: Omit<FailedVerdict, "succeeded">): FailedVerdict => {
     // The service accepts the same registration twice.
     const repeatable = reason.repeatable && !(operation === "register" && reason.mayHaveWorked);
@@ -37,28 +37,27 @@ export function judge(
   const lost = ({ code }: Failure) =>
     failed({ code, repeatable: TEMPORARY_FAILURES.includes(code), mayHaveWorked: sent });
 
-  if (!answer) return lost(failure);
-  const { statusCode } = answer;
-  if (isSuccess(statusCode)) {
-    // The body of an answer to a delete is not needed, so the delete succeeded even if the body is incomplete.
-    if (!failure || operation === "delete") return { succeeded: true, answer };
+  if (!response) return lost(failure);
+  const { status } = response;
+  if (isSuccess(status)) {
+    // The body of a response to a delete is not needed, so the delete succeeded even if the body is incomplete.
+    if (!failure || operation === "delete") return { succeeded: true, response };
     return lost(failure);
   }
-  if (operation === "delete" && GONE.includes(statusCode) && mayHaveWorked)
-    return { succeeded: true, answer };
-  if (statusCode === 429) {
+  if (operation === "delete" && GONE.includes(status) && mayHaveWorked) return { succeeded: true, response };
+  if (status === 429) {
     return failed({ code: "RATE_LIMITED", repeatable: true, pauseMs: askedMs ?? 0, mayHaveWorked: false });
   }
-  if (statusCode === 408) return failed({ code: "TIMED_OUT", repeatable: true, mayHaveWorked: true });
-  if (statusCode >= 500) {
-    // Also after 503 with `Retry-After`: a proxy can answer so while the service still carries out the request.
-    const repeatable = TEMPORARY_STATUSES.includes(statusCode);
-    const pause = statusCode === 503 && askedMs !== undefined ? { pauseMs: askedMs } : {};
+  if (status === 408) return failed({ code: "TIMED_OUT", repeatable: true, mayHaveWorked: true });
+  if (status >= 500) {
+    // Also after 503 with `Retry-After`: a proxy can respond so while the service still carries out the request.
+    const repeatable = TEMPORARY_STATUSES.includes(status);
+    const pause = status === 503 && askedMs !== undefined ? { pauseMs: askedMs } : {};
     return failed({ code: "SERVER_ERROR", repeatable, mayHaveWorked: true, ...pause });
   }
-  // 303 answers a POST that was carried out, and says where its result is (RFC 9110, section 15.4.4).
-  const code = refusalCode(operation, statusCode);
-  return failed({ code, repeatable: false, mayHaveWorked: statusCode === 303 });
+  // 303 responds to a POST that was carried out, and says where its result is (RFC 9110, section 15.4.4).
+  const code = refusalCode(operation, status);
+  return failed({ code, repeatable: false, mayHaveWorked: status === 303 });
 }
 
 const TEMPORARY_FAILURES: readonly WebhookErrorCode[] = ["UNREACHABLE", "CONNECTION_LOST", "TIMED_OUT"];
@@ -66,10 +65,10 @@ const TEMPORARY_STATUSES: readonly number[] = [500, 502, 503, 504];
 /** There is no such endpoint. */
 const GONE: readonly number[] = [404, 410];
 
-function refusalCode(operation: OperationName, statusCode: number): WebhookErrorCode {
-  if (statusCode < 400) return "REDIRECTED";
-  if (statusCode === 401 || statusCode === 403) return "UNAUTHORIZED";
-  if (GONE.includes(statusCode) && (operation === "get" || operation === "delete")) return "NOT_FOUND";
+function refusalCode(operation: OperationName, status: number): WebhookErrorCode {
+  if (status < 400) return "REDIRECTED";
+  if (status === 401 || status === 403) return "UNAUTHORIZED";
+  if (GONE.includes(status) && (operation === "get" || operation === "delete")) return "NOT_FOUND";
   return "REJECTED";
 }
 
@@ -85,12 +84,12 @@ export function backoffMs(repeat: number, random: () => number): number {
 }
 
 /**
- * Returns the pause that an answer's `Retry-After` asks for, in seconds or with a date, in milliseconds; undefined if it has
+ * Returns the pause that a response's `Retry-After` asks for, in seconds or with a date, in milliseconds; undefined if it has
  * none, or an unreadable one. A date is read on the service's own clock.
  *
  * @param now the time in milliseconds since 1970, for a service that does not send its own
  */
-export function retryAfterMs({ headers }: Pick<Answer, "headers">, now: number): number | undefined {
+export function retryAfterMs({ headers }: Pick<HttpResponse, "headers">, now: number): number | undefined {
   const asked = String(headers["retry-after"]);
   const seconds = Number(asked);
   const pause = Number.isNaN(seconds) ? Date.parse(asked) - (serverTimeOf(headers) ?? now) : seconds * 1000;

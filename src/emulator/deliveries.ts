@@ -129,7 +129,7 @@ export class Deliveries {
       body: request.body,
       dispatcher: this.#dispatcher,
       timeoutMs: this.parts.deliveryTimeoutMs,
-      longestAnswer: KEPT_ANSWER_BYTES,
+      maxResponseBytes: KEPT_ANSWER_BYTES,
       signal: this.parts.closing,
     });
     this.open.delete(request);

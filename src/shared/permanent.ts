@@ -22,7 +22,7 @@ export function isEndpointToken(type: string): boolean {
   return type === TYPE_TOKEN || type === NATIVE_TYPE_TOKEN;
 }
 
-/** How the id of a pending resource begins: its registration got no usable answer. */
+/** How the id of a pending resource begins: its registration got no usable response. */
 export const PENDING_PREFIX = "pending:";
 
 /**

@@ -1,4 +1,4 @@
-/** The answers 4xx that say nothing about what was sent: wrong path, wrong method, too slow, too many. */
+/** The 4xx that say nothing about what was sent: wrong path, wrong method, too slow, too many. */
 const UNRELATED_STATUSES: readonly number[] = [404, 405, 408, 429];
 
 /** Returns whether a status says that a receiver refused a delivery for what it is. */

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type DeliveryAnswer, postDelivery, textOf } from "../shared/post";
+import { type DeliveryResponse, postDelivery, textOf } from "../shared/post";
 import { VALIDATION_EVENT, VALIDATION_ID } from "../shared/validation";
 import { sign } from "../signature";
 import { problemOfUrl } from "./arguments";
@@ -18,23 +18,23 @@ export interface ValidateReceiverOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What the receiver answered. The status is null when there was no answer; of the body, it is the beginning. */
-interface ShownAnswer {
+/** A response of the receiver. The status is null when there was none; of the body, it is the beginning. */
+interface ShownResponse {
   readonly status: number | null;
   readonly body: string;
 }
 
-type ShownAnswers = Readonly<Record<"genuine" | "broken", ShownAnswer>>;
+type ShownResponses = Readonly<Record<"genuine" | "broken", ShownResponse>>;
 
-/** How a validation ended, with the answers that decided it. Its reason holds no secret, and of the url only its origin. */
+/** How a validation ended, with the responses that decided it. Its reason holds no secret, and of the url only its origin. */
 export type ValidationResult =
-  | ({ readonly validated: true; readonly code: null; readonly reason: null } & ShownAnswers)
+  | ({ readonly validated: true; readonly code: null; readonly reason: null } & ShownResponses)
   | ({
       readonly validated: false;
       readonly code: ValidationErrorCode;
       /** What failed, the likely cause and what to do. */
       readonly reason: string;
-    } & ShownAnswers);
+    } & ShownResponses);
 
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 2_000;
@@ -45,10 +45,10 @@ const LONGEST_ATTEMPT_MS = 10_000;
 
 /**
  * Proves that a receiver accepts genuine deliveries and refuses others. For each secret it sends two deliveries of the type
- * `webhook.validation`: a genuine one, and one with a broken signature. Validated means that every genuine one was answered 2xx and
+ * `webhook.validation`: a genuine one, and one with a broken signature. Validated means that every genuine one got 2xx and
  * every broken one 4xx.
  *
- * Until the deadline it retries what can pass: no answer, 404, 405, 408, 429, 5xx, and a genuine delivery that is refused, because the
+ * Until the deadline it retries what can pass: no response, 404, 405, 408, 429, 5xx, and a genuine delivery that is refused, because the
  * new release may still be on its way. A broken delivery that is accepted, or a redirect, ends the validation at once.
  *
  * ```ts
@@ -79,14 +79,14 @@ export async function validateReceiver(options: ValidateReceiverOptions): Promis
     const result = await probeReceiver({ ...options, timeoutMs: leftMs });
     if (result.validated || !canPass(result.code)) return result;
     // An attempt that the deadline may have cut short says less than the one before it.
-    const isCut = leftMs < LONGEST_ATTEMPT_MS && isUnanswered(result);
+    const isCut = leftMs < LONGEST_ATTEMPT_MS && lacksResponse(result);
     if (last === undefined || !isCut) last = result;
     if (performance.now() + waitMs >= deadline) return last;
     await sleep(waitMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
   }
 }
 
-function isUnanswered({ genuine, broken }: ValidationResult): boolean {
+function lacksResponse({ genuine, broken }: ValidationResult): boolean {
   return genuine.status === null || broken.status === null;
 }
 
@@ -107,9 +107,9 @@ export async function probeReceiver(options: ValidateReceiverOptions): Promise<V
       send(`whsec_${randomBytes(32).toString("base64")}`),
     ]);
     const verdict = judge({ url, secret: `secret ${at + 1} of ${secrets.length}`, genuine, broken });
-    const shown = { genuine: shownAnswer(genuine), broken: shownAnswer(broken) };
-    if (verdict === null) return { validated: true, code: null, reason: null, ...shown };
-    return { validated: false, ...verdict, ...shown };
+    const responses = { genuine: shown(genuine), broken: shown(broken) };
+    if (verdict === null) return { validated: true, code: null, reason: null, ...responses };
+    return { validated: false, ...verdict, ...responses };
   };
   const results = await Promise.all(secrets.map(probe));
   signal?.throwIfAborted();
@@ -119,8 +119,8 @@ export async function probeReceiver(options: ValidateReceiverOptions): Promise<V
   return decisive;
 }
 
-function shownAnswer(answer: DeliveryAnswer): ShownAnswer {
-  return { status: answer.status, body: textOf(answer) };
+function shown(response: DeliveryResponse): ShownResponse {
+  return { status: response.status, body: textOf(response) };
 }
 
 /** Returns a new delivery, of the event type for which receivers of this package call no handler. */

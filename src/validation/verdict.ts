@@ -1,16 +1,16 @@
-import type { DeliveryAnswer } from "../shared/post";
+import type { DeliveryResponse } from "../shared/post";
 import { isRefusal, isSuccess } from "../shared/status";
 import { describeUrl, isUrl } from "../shared/url";
 
-type Answer = Pick<DeliveryAnswer, "status" | "headers" | "failure">;
+type Response = Pick<DeliveryResponse, "status" | "headers" | "failure">;
 
-/** What a receiver answered to a genuine delivery and to one with a broken signature. */
-interface Answers {
+/** The responses of a receiver to a genuine delivery and to one with a broken signature. */
+interface Responses {
   readonly url: string;
   /** Which secret signed, such as `secret 2 of 3`. */
   readonly secret: string;
-  readonly genuine: Answer;
-  readonly broken: Answer;
+  readonly genuine: Response;
+  readonly broken: Response;
 }
 
 /** Why a receiver is not validated. Stable. See the table of errors in the documentation. */
@@ -37,8 +37,8 @@ export function isRefuting(code: ValidationErrorCode): boolean {
   return code === "BROKEN_ACCEPTED" || code === "GENUINE_REFUSED";
 }
 
-/** Judges a pair of answers. Null means: the genuine delivery was accepted and the broken one refused. */
-export function judge({ url, secret, genuine, broken }: Answers): Verdict | null {
+/** Judges a pair of responses. Null means: the genuine delivery was accepted and the broken one refused. */
+export function judge({ url, secret, genuine, broken }: Responses): Verdict | null {
   const failed = (code: ValidationErrorCode, what: string): Verdict => {
     return { code, reason: `the receiver at ${describeUrl(url)} ${what}` };
   };
@@ -46,12 +46,12 @@ export function judge({ url, secret, genuine, broken }: Answers): Verdict | null
     return failed(
       "BROKEN_ACCEPTED",
       `accepted a delivery with a broken signature (status ${broken.status}): it does not verify signatures, so anyone can send it ` +
-        "events. Verify each delivery before you answer 2xx",
+        "events. Verify each delivery before you respond with 2xx",
     );
   if (genuine.status === null)
     return failed(
       "RECEIVER_UNREACHABLE",
-      `did not answer a genuine delivery (${genuine.failure}), and a broken one got ${told(broken)}. ${
+      `did not respond to a genuine delivery (${genuine.failure}), and a broken one got ${told(broken)}. ${
         broken.status === null
           ? "Check the host name, its certificate (NODE_EXTRA_CA_CERTS for a self-signed one), that it listens, that this machine can reach " +
             "it, and HTTPS_PROXY and NO_PROXY if they are set"
@@ -75,7 +75,7 @@ export function judge({ url, secret, genuine, broken }: Answers): Verdict | null
         "parser changes the body before it is verified. Give it this secret, and verify the raw bytes. If something in front of it " +
         "refuses the delivery, such as a login, a firewall or protection against CSRF, let POST requests to this url through",
     );
-  // A broken delivery that is answered 404 was refused, like any 4xx. A genuine one met a route that is not there yet.
+  // A broken delivery that gets 404 was refused, like any 4xx. A genuine one came to a route that is not there yet.
   if (isSuccess(genuine.status) && (isRefusal(broken.status) || isNoRoute(broken))) return null;
   return failed(
     "RECEIVER_NOT_READY",
@@ -83,21 +83,21 @@ export function judge({ url, secret, genuine, broken }: Answers): Verdict | null
   );
 }
 
-/** Returns whether nothing takes deliveries at the path. A web server answers 405 where it has a page or a file. */
-function isNoRoute({ status }: Answer): boolean {
+/** Returns whether nothing takes deliveries at the path. A web server responds with 405 where it has a page or a file. */
+function isNoRoute({ status }: Response): boolean {
   return status === 404 || status === 405;
 }
 
-function told({ status, failure }: Answer): string {
-  return status === null ? `no answer (${failure})` : `status ${status}`;
+function told({ status, failure }: Response): string {
+  return status === null ? `no response (${failure})` : `status ${status}`;
 }
 
-function whatToCheck(genuine: Answer, broken: Answer): string {
+function whatToCheck(genuine: Response, broken: Response): string {
   if (isNoRoute(genuine))
     return "Nothing takes a POST at this path yet: check the url's path, and that the release is complete";
   if (!isSuccess(genuine.status))
     return "It failed, is still starting, limits requests, or its framework parses the body first: check its log";
   if (broken.status === null)
     return "Probably a firewall drops the broken one, so it is not shown that the receiver verifies signatures: let both through";
-  return "Probably it throws where a signature does not match: answer such a delivery with a 4xx, such as 401";
+  return "Probably it throws where a signature does not match: respond to such a delivery with a 4xx, such as 401";
 }

@@ -5,7 +5,7 @@ import {
   WebhookRegistrationError,
   type WebhooksClient,
 } from "../../src/client";
-import { answer, apiKey, cleanUp, endpoint, rejection, reset, type Step, serve } from "./support";
+import { apiKey, cleanUp, endpoint, rejection, reply, reset, type Step, serve } from "./support";
 
 afterEach(cleanUp);
 
@@ -36,13 +36,13 @@ async function errorOf(operation: Operation, client: WebhooksClient): Promise<We
 
 describe.each(Object.entries(operations))("an error of %s", (name, operation) => {
   const steps: [string, Step][] = [
-    ["401", answer(401, { error: `bad key ${apiKey} secret-text` })],
-    ["404", answer(404, "secret-text")],
-    ["429", answer(429, "secret-text")],
-    ["500", answer(500, "secret-text")],
-    ["a 200 with text", answer(200, "secret-text")],
-    ["a 200 with JSON", answer(200, { "secret-text": apiKey })],
-    ["a redirect", answer(302, "secret-text", { location: "/secret-text" })],
+    ["401", reply(401, { error: `bad key ${apiKey} secret-text` })],
+    ["404", reply(404, "secret-text")],
+    ["429", reply(429, "secret-text")],
+    ["500", reply(500, "secret-text")],
+    ["a 200 with text", reply(200, "secret-text")],
+    ["a 200 with JSON", reply(200, { "secret-text": apiKey })],
+    ["a redirect", reply(302, "secret-text", { location: "/secret-text" })],
     ["a reset", reset],
   ];
   // A delete succeeds whatever the body of a 200 is.
@@ -61,7 +61,7 @@ describe.each(Object.entries(operations))("an error of %s", (name, operation) =>
   );
 
   test(`an error of ${name} says what failed, at which url, why, what to do, its code, and is of its own class`, async () => {
-    const server = await serve(answer(401, "why"), answer(404));
+    const server = await serve(reply(401, "why"), reply(404));
     const client = server.client();
     const error = await errorOf(operation, client);
     const [beginning, documented] = described[name] ?? [];

@@ -1,5 +1,5 @@
 import { createServer } from "node:http";
-import { answer, cleanUp, clientOf, endpoint, listen, rejection, serve } from "./support";
+import { cleanUp, clientOf, endpoint, listen, rejection, reply, serve } from "./support";
 
 const withoutProxy = Object.entries(process.env).filter(([name]) => !/_proxy$/i.test(name));
 beforeEach(() => {
@@ -38,7 +38,7 @@ test.each(["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"])(
 );
 
 test("requests to this machine, and to what NO_PROXY names, never go through a proxy", async () => {
-  const server = await serve(answer(200, endpoint));
+  const server = await serve(reply(200, endpoint));
   const proxy = await startProxy();
   const url = `http://127.0.0.1:${proxy.port}`;
   for (const host of ["127.0.0.1", "localhost"]) {

@@ -3,7 +3,6 @@ import { Agent } from "undici";
 import { type Registration, type Wait, WebhookRegistrationError } from "../../src/client";
 import { holdTime } from "../heldTime";
 import {
-  answer,
   cleanUp,
   clientOf,
   cutShort,
@@ -12,6 +11,7 @@ import {
   listen,
   onCleanUp,
   rejection,
+  reply,
   reset,
   type Step,
   serve,
@@ -29,20 +29,20 @@ async function failure(promise: Promise<unknown>): Promise<WebhookRegistrationEr
 
 test.each<[string, Step, string, number | undefined]>([
   ["a reset connection", reset, "CONNECTION_LOST", undefined],
-  ["no answer", hang, "TIMED_OUT", undefined],
-  ["303", answer(303, "", { location: "/webhooks/wh_1" }), "REDIRECTED", 303],
-  ["408", answer(408), "TIMED_OUT", 408],
+  ["no response", hang, "TIMED_OUT", undefined],
+  ["303", reply(303, "", { location: "/webhooks/wh_1" }), "REDIRECTED", 303],
+  ["408", reply(408), "TIMED_OUT", 408],
   ...[500, 501, 502, 503, 504].map((status): [string, Step, string, number] => [
     String(status),
-    answer(status, "oops", { "retry-after": "0" }),
+    reply(status, "oops", { "retry-after": "0" }),
     "SERVER_ERROR",
     status,
   ]),
-  ["201 without a body", answer(201), "MALFORMED_RESPONSE", 201],
-  ["201 with HTML", answer(201, "<html>"), "MALFORMED_RESPONSE", 201],
-  ["201 with another type", answer(201, { ...endpoint, type: "x" }), "MALFORMED_RESPONSE", 201],
+  ["201 without a body", reply(201), "MALFORMED_RESPONSE", 201],
+  ["201 with HTML", reply(201, "<html>"), "MALFORMED_RESPONSE", 201],
+  ["201 with another type", reply(201, { ...endpoint, type: "x" }), "MALFORMED_RESPONSE", 201],
   ["a 201 that breaks off", cutShort(201), "CONNECTION_LOST", 201],
-  ["a 201 that is too long", answer(201, " ".repeat(5_000)), "RESPONSE_TOO_LARGE", 201],
+  ["a 201 that is too long", reply(201, " ".repeat(5_000)), "RESPONSE_TOO_LARGE", 201],
 ])("a registration is undecided, and never repeated, after %s", async (_, step, code, statusCode) => {
   holdTime();
   const server = await serve(step);
@@ -62,7 +62,7 @@ test.each<[string, number[]]>([
   ["REJECTED", [400, 404, 409, 410, 422]],
 ])("a registration is not-made, not repeated, and %s after each of %j", async (code, statuses) => {
   for (const statusCode of statuses) {
-    const server = await serve(answer(statusCode, "why", { "retry-after": "0" }));
+    const server = await serve(reply(statusCode, "why", { "retry-after": "0" }));
     const error = await failure(server.client().register(registration));
     expect(error).toMatchObject({ outcome: "not-made", code, statusCode });
     expect(error.message).not.toContain("may have been registered");
@@ -71,9 +71,9 @@ test.each<[string, number[]]>([
 });
 
 test("a registration that 429 refuses is sent again, and is not-made with maxRetries: 0", async () => {
-  const server = await serve(answer(429, "", { "retry-after": "0" }), answer(429), answer(201, endpoint));
+  const server = await serve(reply(429, "", { "retry-after": "0" }), reply(429), reply(201, endpoint));
   expect(await server.client().register(registration)).toMatchObject({ id: "wh_1" });
-  const refusing = await serve(answer(429));
+  const refusing = await serve(reply(429));
   const error = await failure(refusing.client({ maxRetries: 0 }).register(registration));
   expect(error).toMatchObject({ outcome: "not-made", code: "RATE_LIMITED" });
   expect([server.received.length, refusing.received.length]).toEqual([3, 1]);
@@ -91,7 +91,7 @@ test("a registration is not-made, and repeated, while no connection can be opene
 });
 
 test("a registration is not-made if TLS fails, or never ends", async () => {
-  const plain = await serve(answer(201, endpoint));
+  const plain = await serve(reply(201, endpoint));
   const silent = await listen(createTcpServer());
   for (const [port, code, options] of [
     [plain.port, "UNREACHABLE", {}],
@@ -118,7 +118,7 @@ test("a registration that is aborted is not-made before it is sent, and undecide
 });
 
 test("a registration that timed out while connecting is not sent once the connection is open", async () => {
-  const server = await serve(answer(201, endpoint));
+  const server = await serve(reply(201, endpoint));
   let open = () => {};
   const opened = new Promise<void>((resolve) => {
     open = resolve;

@@ -6,7 +6,6 @@ import { holdTime } from "../heldTime";
 import { VirtualTime } from "../provider/virtualTime";
 import { simulateService } from "./simulatedService";
 import {
-  answer,
   apiKey,
   cleanUp,
   clientOf,
@@ -14,6 +13,7 @@ import {
   listen,
   onCleanUp,
   rejection,
+  reply,
   type Step,
   serve,
 } from "./support";
@@ -25,11 +25,11 @@ const { version }: { version: string } = require("../../package.json");
 test("a client registers, lists, gets and deletes an endpoint", async () => {
   const { id, url, type } = endpoint;
   const server = await serve(
-    answer(201, { id, url, type }),
-    answer(200, [endpoint], { date: "Thu, 01 Jan 1970 00:00:12 GMT" }),
-    answer(200, endpoint),
-    answer(204),
-    answer(404, { error: "unknown" }),
+    reply(201, { id, url, type }),
+    reply(200, [endpoint], { date: "Thu, 01 Jan 1970 00:00:12 GMT" }),
+    reply(200, endpoint),
+    reply(204),
+    reply(404, { error: "unknown" }),
   );
   const client = server.client();
   const made = { id, url, type, createdAt: null, updatedAt: null };
@@ -51,7 +51,7 @@ test("a client registers, lists, gets and deletes an endpoint", async () => {
 });
 
 test("every request has a user agent, asks for no compression, and has the key where the options say", async () => {
-  const server = await serve(answer(200, endpoint));
+  const server = await serve(reply(200, endpoint));
   await server.client({ apiKeyHeader: "Authorization", apiKeyScheme: "Bearer" }).get("wh_1");
   expect(server.received[0]?.headers).toMatchObject({
     authorization: `Bearer ${apiKey}`,
@@ -63,7 +63,7 @@ test("every request has a user agent, asks for no compression, and has the key w
 });
 
 test("requests keep the path of the base URL, and a registration sends its url exactly as written", async () => {
-  const server = await serve(answer(201, endpoint));
+  const server = await serve(reply(201, endpoint));
   const url = "HTTPS://Hooks.Example.com:443/a%2fb/../c?x=ä#";
   await clientOf(`${server.baseUrl}/api/v1//`).register({ url, type: "development" });
   expect(server.received).toMatchObject([
@@ -75,7 +75,7 @@ test("any id stays one segment of the path, and one that cannot be is refused be
   const ids = ["a/b", "../webhooks", "a?b#c", "%2e%2e", "ä ö", "a\r\nb", "..."];
   const server = await serve((response, received) => {
     const [, , segment = ""] = received.path.split("/");
-    answer(200, { ...endpoint, id: decodeURIComponent(segment) })(response, received);
+    reply(200, { ...endpoint, id: decodeURIComponent(segment) })(response, received);
   });
   const client = server.client();
   for (const id of ids) expect(await client.get(id)).toMatchObject({ id });
@@ -92,8 +92,8 @@ test("any id stays one segment of the path, and one that cannot be is refused be
 });
 
 test.each<[string, Step]>([
-  ["returns an endpoint with another id", answer(200, { ...endpoint, id: "wh_2" })],
-  ["answers with a website", answer(200, "<html>")],
+  ["returns an endpoint with another id", reply(200, { ...endpoint, id: "wh_2" })],
+  ["answers with a website", reply(200, "<html>")],
 ])("a get is malformed, and not a 404, if the service %s", async (_, step) => {
   const server = await serve(step);
   const error = await rejection(server.client().get("wh_1"));
@@ -102,9 +102,9 @@ test.each<[string, Step]>([
 });
 
 test("redirects are not followed, so the key is sent nowhere else", async () => {
-  const elsewhere = await serve(answer(200, endpoint));
+  const elsewhere = await serve(reply(200, endpoint));
   for (const status of [301, 302, 303, 307, 308]) {
-    const server = await serve(answer(status, "", { location: `${elsewhere.baseUrl}/webhooks/wh_1` }));
+    const server = await serve(reply(status, "", { location: `${elsewhere.baseUrl}/webhooks/wh_1` }));
     const error = await rejection(server.client().get("wh_1"));
     expect(error).toMatchObject({ code: "REDIRECTED", statusCode: status });
   }
@@ -128,7 +128,7 @@ test.each([
 const long = JSON.stringify([endpoint, { ...endpoint, id: "x".repeat(10_000) }]);
 
 test.each<[string, Step]>([
-  ["announced", answer(200, long, { "content-length": String(long.length) })],
+  ["announced", reply(200, long, { "content-length": String(long.length) })],
   [
     "unannounced",
     (response) => {
@@ -147,7 +147,7 @@ test.each<[string, Step]>([
 test("close waits for the operations under way, and later ones are not sent", async () => {
   let respond = () => {};
   const server = await serve((response, received) => {
-    respond = () => answer(200, endpoint)(response, received);
+    respond = () => reply(200, endpoint)(response, received);
   });
   const client = server.client();
   const events: string[] = [];
@@ -183,7 +183,7 @@ test("close ends the client's connections, also one that does not open, so that 
 });
 
 test("close leaves a dispatcher that was given as an option usable", async () => {
-  const server = await serve(answer(200, endpoint));
+  const server = await serve(reply(200, endpoint));
   const dispatcher = new Agent();
   onCleanUp(() => dispatcher.close());
   const client = server.client({ dispatcher });

@@ -5,13 +5,13 @@ import { holdTime } from "../heldTime";
 import { VirtualTime } from "../provider/virtualTime";
 import { simulateService } from "./simulatedService";
 import {
-  answer,
   cleanUp,
   clientOf,
   cutShort,
   endpoint,
   hang,
   rejection,
+  reply,
   reset,
   type Step,
   serve,
@@ -21,36 +21,36 @@ afterEach(cleanUp);
 
 const transient: [string, Step][] = [
   ["a reset connection", reset],
-  ...[408, 429, 500, 502, 503, 504].map((status): [string, Step] => [String(status), answer(status)]),
-  ["429 with Retry-After", answer(429, "", { "retry-after": "0" })],
-  ["503 with Retry-After", answer(503, "", { "retry-after": "0" })],
+  ...[408, 429, 500, 502, 503, 504].map((status): [string, Step] => [String(status), reply(status)]),
+  ["429 with Retry-After", reply(429, "", { "retry-after": "0" })],
+  ["503 with Retry-After", reply(503, "", { "retry-after": "0" })],
 ];
 
 test.each(transient)(
   "get, list and delete are repeated after %s, unless maxRetries is 0",
   async (_, step) => {
-    const got = await serve(step, step, answer(200, endpoint));
+    const got = await serve(step, step, reply(200, endpoint));
     expect(await got.client().get("wh_1")).toEqual(endpoint);
-    const listed = await serve(step, step, answer(200, [endpoint]));
+    const listed = await serve(step, step, reply(200, [endpoint]));
     expect((await listed.client().list()).endpoints).toEqual([endpoint]);
-    const deleted = await serve(step, step, answer(204));
+    const deleted = await serve(step, step, reply(204));
     expect(await deleted.client().delete("wh_1")).toBeUndefined();
-    const once = await serve(step, answer(200, endpoint));
+    const once = await serve(step, reply(200, endpoint));
     expect(await rejection(once.client({ maxRetries: 0 }).get("wh_1"))).toBeInstanceOf(WebhookError);
     expect([got, listed, deleted, once].map(({ received }) => received.length)).toEqual([3, 3, 3, 1]);
   },
 );
 
-test("a get is not repeated after an answer that another attempt would get, too", async () => {
+test("a get is not repeated after a response that another attempt would get, too", async () => {
   for (const status of [301, 400, 401, 403, 404, 409, 410, 422, 501, 505]) {
-    const server = await serve(answer(status, "", { location: "/" }));
+    const server = await serve(reply(status, "", { location: "/" }));
     expect(await rejection(server.client().get("wh_1"))).toMatchObject({ statusCode: status });
     expect(server.received).toHaveLength(1);
   }
 });
 
-test("an operation that keeps failing makes 1 + maxRetries attempts, calls onSend right before each, and reports the last answer", async () => {
-  const server = await serve(answer(500), answer(500), answer(502, "the last one"));
+test("an operation that keeps failing makes 1 + maxRetries attempts, calls onSend right before each, and reports the last response", async () => {
+  const server = await serve(reply(500), reply(500), reply(502, "the last one"));
   const seen: number[] = [];
   const onSend = () => seen.push(server.received.length);
   const error = await rejection(server.client({ maxRetries: 2 }).list({ onSend }));
@@ -68,7 +68,7 @@ test.each<[string, Step | undefined, boolean]>([
   "whether a delete that gets 404 or 410 %s succeeds depends on whether an attempt may have worked",
   async (_, step, succeeds) => {
     for (const gone of [404, 410]) {
-      const server = await (step ? serve(step, answer(gone)) : serve(answer(gone)));
+      const server = await (step ? serve(step, reply(gone)) : serve(reply(gone)));
       const client = server.client();
       if (succeeds) expect(await client.delete("wh_1")).toBeUndefined();
       else expect(await rejection(client.delete("wh_1"))).toBeInstanceOf(WebhookEndpointNotFoundError);
@@ -77,14 +77,14 @@ test.each<[string, Step | undefined, boolean]>([
 );
 
 test("after a 2xx that breaks off, a delete has succeeded, and a get is repeated", async () => {
-  const server = await serve(cutShort(200), cutShort(200), answer(200, endpoint));
+  const server = await serve(cutShort(200), cutShort(200), reply(200, endpoint));
   expect(await server.client().delete("wh_1")).toBeUndefined();
   expect(await server.client().get("wh_1")).toEqual(endpoint);
   expect(server.received).toHaveLength(3);
 });
 
 test.each<[string, Step, string]>([
-  ["without an answer", hang, "got no answer: it took too long"],
+  ["without a response", hang, "got no response: it took too long"],
   [
     "while a body keeps arriving",
     (response) => {
@@ -92,11 +92,11 @@ test.each<[string, Step, string]>([
       const timer = setInterval(() => response.write(" "), 20);
       response.on("close", () => clearInterval(timer));
     },
-    "was answered with 200, but the answer cannot be used: it took too long",
+    "was answered with 200, but the response cannot be used: it took too long",
   ],
 ])("an operation ends at its deadline %s, and says what it was waiting for", async (_, step, said) => {
   holdTime();
-  // Time passes when the request has arrived that gets no answer, and with each part of a body.
+  // Time passes when the request has arrived that gets no response, and with each part of a body.
   const pass = () => queueMicrotask(() => jest.advanceTimersByTime(100));
   subscribe("undici:request:bodyChunkReceived", pass);
   const server = await serve(step);
@@ -131,9 +131,9 @@ test("waiting for a turn, and pauses that the service asks for, do not count tow
 const reason = new Error("the user cancelled");
 
 test.each<[string, Step]>([
-  ["while it waits for an answer", hang],
-  ["during a pause that the service asked for", answer(429, "", { "retry-after": "60" })],
-  ["during a backoff", answer(500)],
+  ["while it waits for a response", hang],
+  ["during a pause that the service asked for", reply(429, "", { "retry-after": "60" })],
+  ["during a backoff", reply(500)],
 ])("an abort of an operation %s ends it at once", async (_, step) => {
   const server = await serve(step);
   const controller = new AbortController();
@@ -165,7 +165,7 @@ test("once a client is cancelled, a request under way goes on, and nothing is re
 });
 
 test("a signal that many operations share keeps none of their listeners", async () => {
-  const server = await serve(answer(200, endpoint));
+  const server = await serve(reply(200, endpoint));
   const { signal } = new AbortController();
   const client = server.client({ maxConcurrency: 8 });
   await Promise.all(Array.from({ length: 50 }, () => client.get("wh_1", { signal })));

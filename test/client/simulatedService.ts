@@ -9,7 +9,7 @@ export interface SimulatedServiceOptions {
   readonly refuses: (index: number) => boolean;
   /** Of each refusal. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
-  /** How long each answer takes, in milliseconds. Default: 30. */
+  /** How long each response takes, in milliseconds. Default: 30. */
   readonly latencyMs?: number;
   /** Returns a number from 0 up to but not including 1, for the client's jitter. */
   readonly random: () => number;
@@ -26,7 +26,7 @@ export function simulateService(options: SimulatedServiceOptions) {
     reason: null,
     ...{ abort() {}, pause() {}, resume() {} },
   };
-  const answer = (handler: Dispatcher.DispatchHandler, refused: boolean) => {
+  const reply = (handler: Dispatcher.DispatchHandler, refused: boolean) => {
     if (refused) refusedAt.push(clock.now());
     handler.onResponseStart?.(controller, refused ? 429 : 200, refused ? headers : {}, "");
     if (!refused) handler.onResponseData?.(controller, Buffer.from(JSON.stringify(endpoint)));
@@ -37,7 +37,7 @@ export function simulateService(options: SimulatedServiceOptions) {
       const refused = refuses(sentAt.length);
       sentAt.push(clock.now());
       handler.onRequestStart?.(controller, {});
-      clock.after(latencyMs, () => answer(handler, refused));
+      clock.after(latencyMs, () => reply(handler, refused));
       return true;
     },
   } as unknown as Dispatcher;

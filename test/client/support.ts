@@ -16,7 +16,7 @@ export type Step = (response: ServerResponse, received: Received) => void;
 export const apiKey = "key-that-must-not-show";
 
 /** Answers with a status, a body and headers. A string is sent as it is, and anything else as JSON. */
-export function answer(
+export function reply(
   statusCode: number,
   body?: unknown,
   headers: Record<string, string | string[]> = {},
@@ -28,7 +28,7 @@ export function answer(
   };
 }
 
-/** Resets the connection without an answer. */
+/** Resets the connection without a response. */
 export const reset: Step = (response) => response.socket?.resetAndDestroy();
 
 /** Never answers. */

@@ -20,7 +20,7 @@ const post = (url: string, options: Partial<DeliveryRequest> = {}) =>
   postDelivery({ url, headers: {}, body: "{}", ...options });
 
 /** Starts a receiver that answers with these bytes, and then ends the connection. */
-function answering(bytes: string): Promise<number> {
+function serve(bytes: string): Promise<number> {
   return portOf(
     createServer((socket) => {
       socket.once("data", () => socket.write(bytes, () => setTimeout(() => socket.destroy(), 20)));
@@ -33,7 +33,7 @@ test("a proxy that makes no tunnel, or whose url is invalid, is named as the fai
   process.env.HTTPS_PROXY = `http://127.0.0.1:${await portOf(proxy)}`;
   expect(await post("https://hooks.example.com/jobs")).toMatchObject({
     status: null,
-    failure: "the proxy answered 407",
+    failure: "the proxy responded 407",
   });
   process.env.HTTPS_PROXY = "ftp://secret";
   const { failure } = await post("https://hooks.example.com/jobs");
@@ -50,12 +50,12 @@ test.each([
   ["that is long", "HTTP/1.1 200 OK\r\n\r\n12345678", { status: 200, body: Buffer.from("12345") }],
   ["that redirects", "HTTP/1.1 302 No\r\nlocation: http://127.0.0.1:1\r\n\r\n", { status: 302 }],
   ["that is not HTTP", "secret\r\n\r\n", { status: null, failure: expect.not.stringContaining("secret") }],
-])("an answer %s is reported with its status", async (_, bytes, expected) => {
-  const url = `http://127.0.0.1:${await answering(bytes)}/`;
-  expect(await post(url, { longestAnswer: 5 })).toMatchObject(expected);
+])("a response %s is reported with its status", async (_, bytes, expected) => {
+  const url = `http://127.0.0.1:${await serve(bytes)}/`;
+  expect(await post(url, { maxResponseBytes: 5 })).toMatchObject(expected);
 });
 
-test("a receiver that does not answer in time, or that nobody runs, is a failure with a name", async () => {
+test("a receiver that does not respond in time, or that nobody runs, is a failure with a name", async () => {
   const url = `http://127.0.0.1:${await portOf(createServer())}/`;
   expect(await post(url, { timeoutMs: 50 })).toMatchObject({ status: null, failure: "timed out" });
   expect(await post("http://127.0.0.1:1/")).toMatchObject({ status: null, failure: "ECONNREFUSED" });

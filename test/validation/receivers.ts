@@ -58,7 +58,7 @@ export function always(status: number, headers: Record<string, string> = {}): Re
  * Answers a genuine and a broken delivery with these statuses, as something in front of a receiver may do. Null drops the
  * connection.
  */
-export function answering(
+export function respondsWith(
   secret: string,
   { genuine, broken }: Readonly<Record<"genuine" | "broken", number | null>>,
 ): RequestListener {

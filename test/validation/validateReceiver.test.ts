@@ -3,7 +3,16 @@ import timers from "node:timers/promises";
 import { validateReceiver } from "../../src/validation";
 import { probeReceiver } from "../../src/validation/validateReceiver";
 import { otherSecret, secret } from "../receiver/support";
-import { always, answering, closeServers, dedupingFirst, ours, parsing, serve, standard } from "./receivers";
+import {
+  always,
+  closeServers,
+  dedupingFirst,
+  ours,
+  parsing,
+  respondsWith,
+  serve,
+  standard,
+} from "./receivers";
 
 afterEach(closeServers);
 afterEach(() => void jest.restoreAllMocks());
@@ -53,7 +62,7 @@ describe("validateReceiver says that a receiver is validated", () => {
     ["it verifies, but accepts an id that it has seen before", () => dedupingFirst(secret), 204, 400],
     [
       "it hides behind 404 from what is not verified",
-      () => answering(secret, { genuine: 204, broken: 404 }),
+      () => respondsWith(secret, { genuine: 204, broken: 404 }),
       204,
       404,
     ],
@@ -77,7 +86,7 @@ describe("validateReceiver says that a receiver is validated", () => {
   });
 
   test("when it starts late", async () => {
-    const listeners = [answering(secret, { genuine: null, broken: null })];
+    const listeners = [respondsWith(secret, { genuine: null, broken: null })];
     withoutWaits(() => listeners.unshift(ours(secret)));
     const url = await serve((request, response) => listeners[0]?.(request, response));
     expect(await validateReceiver({ url, secrets: secret })).toMatchObject({ validated: true });
@@ -99,7 +108,7 @@ async function probe(url: string, options: Partial<Parameters<typeof probeReceiv
 }
 
 describe("probeReceiver names the cause", () => {
-  const only = (genuine: number | null, broken: number | null) => answering(secret, { genuine, broken });
+  const only = (genuine: number | null, broken: number | null) => respondsWith(secret, { genuine, broken });
   const login = { "www-authenticate": "Basic" };
 
   test.each<[string, RequestListener, string, RegExp, number | null, number | null]>([
@@ -121,7 +130,7 @@ describe("probeReceiver names the cause", () => {
     ["limits requests", always(429), "RECEIVER_NOT_READY", /limits requests/, 429, 429],
     ["drops broken deliveries", only(200, null), "RECEIVER_NOT_READY", /firewall drops/, 200, null],
     ["throws at broken deliveries", only(204, 500), "RECEIVER_NOT_READY", /throws where/, 204, 500],
-    ["fails, and drops others", only(503, null), "RECEIVER_NOT_READY", /status 503.*no answer/, 503, null],
+    ["fails, and drops others", only(503, null), "RECEIVER_NOT_READY", /status 503.*no response/, 503, null],
     ["drops genuine deliveries", only(null, 401), "RECEIVER_UNREACHABLE", /got status 401.*log/, null, 401],
     ["verifies nothing", always(200), "BROKEN_ACCEPTED", /does not verify/, 200, 200],
     ["is redirected", always(308, { location: "/" }), "RECEIVER_REDIRECTED", /to http:\/\/127/, 308, 308],
@@ -153,7 +162,7 @@ describe("probeReceiver names the cause", () => {
     expect(await probe("https://receiver.invalid/hooks?token=t0ken")).toMatchObject({
       code: "RECEIVER_UNREACHABLE",
       reason: expect.stringMatching(
-        /^the receiver at https:\/\/receiver\.invalid\/… did not answer .*\(E\w+\)/,
+        /^the receiver at https:\/\/receiver\.invalid\/… did not respond .*\(E\w+\)/,
       ),
     });
     const plain = await serve(always(200));
@@ -184,7 +193,7 @@ test("validateReceiver tries again what can pass until its deadline", async () =
 test.each([
   ["comes in a wait", 70_000],
   ["cuts the last attempt short", 59_990],
-])("validateReceiver tells what the receiver answered when its deadline %s", async (_when, wokenAt) => {
+])("validateReceiver tells how the receiver responded when its deadline %s", async (_when, wokenAt) => {
   const passedMs = ownClock(() => wokenAt);
   const refusing = ours(otherSecret);
   const url = await serve((request, response) => {
@@ -196,8 +205,8 @@ test.each([
 test.each([
   ["accepts a broken delivery", always(200), "BROKEN_ACCEPTED"],
   ["redirects", always(308, { location: "/" }), "RECEIVER_REDIRECTED"],
-])("validateReceiver ends at once when the receiver %s", async (_what, answer, code) => {
-  const counted = counting(answer);
+])("validateReceiver ends at once when the receiver %s", async (_what, listener, code) => {
+  const counted = counting(listener);
   expect(await validateReceiver({ url: await serve(counted.listener), secrets: secret })).toMatchObject({
     code,
   });

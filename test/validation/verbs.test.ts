@@ -7,7 +7,7 @@ import {
 } from "../../src/shared/permanent";
 import { createReceiverValidation } from "../../src/validation/provider";
 import { otherSecret, secret } from "../receiver/support";
-import { always, answering, closeServers, ours, serve } from "./receivers";
+import { always, closeServers, ours, respondsWith, serve } from "./receivers";
 
 afterEach(closeServers);
 
@@ -181,7 +181,7 @@ describe("read, for a refresh,", () => {
   test.each([
     ["accepts a broken delivery", always(200), "BROKEN_ACCEPTED"],
     ["refuses a genuine delivery", ours(otherSecret), "GENUINE_REFUSED"],
-    ["answers 403 to both", always(403), "GENUINE_REFUSED"],
+    ["refuses both", always(403), "GENUINE_REFUSED"],
   ])("reports a receiver as gone that %s", async (_what, listener, code) => {
     const { result, warnings } = await read(listener);
     expect({ result, warnings }).toEqual({ result: {}, warnings: [expect.stringContaining(`(${code})`)] });
@@ -191,9 +191,9 @@ describe("read, for a refresh,", () => {
     ["404", always(404)],
     ["503", always(503)],
     ["a redirect", always(302, { location: "/" })],
-    ["only genuine deliveries", answering(secret, { genuine: 200, broken: null })],
-    ["nothing", answering(secret, { genuine: null, broken: null })],
-  ])("warns of a receiver that answers %s, and keeps it", async (_what, listener) => {
+    ["only genuine deliveries", respondsWith(secret, { genuine: 200, broken: null })],
+    ["nothing", respondsWith(secret, { genuine: null, broken: null })],
+  ])("warns of a receiver that responds to %s, and keeps it", async (_what, listener) => {
     const { result, kept, warnings } = await read(listener);
     expect({ result, warnings }).toEqual({ result: kept, warnings: [expect.stringMatching(/\(RECEIVER_/)] });
   });

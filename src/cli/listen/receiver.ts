@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { listen } from "../../emulator/http";
-import { type DeliveryAnswer, postDelivery } from "../../shared/post";
+import { type DeliveryResponse, postDelivery } from "../../shared/post";
 import { readEvent } from "../../signature/event";
 import { verifyDetailed } from "../../signature/verify";
 import { type Capture, deliveryHeaders, type HeaderPair } from "../capture";
@@ -21,7 +21,7 @@ export interface Arrival extends Capture {
   /** The status that the sender got. */
   readonly status: number;
   /** What the url of `--forward-to` answered. With a failure, the answer is incomplete at best. Absent if it was not asked. */
-  readonly forwarded?: DeliveryAnswer;
+  readonly forwarded?: DeliveryResponse;
   /** True if it was forwarded once more, without a request. */
   readonly isReplay: boolean;
 }
@@ -33,8 +33,8 @@ const STATUSES: Readonly<Record<string, number>> = { method: 405, size: 413 };
 const RETURNED_HEADERS = ["content-type", "content-encoding", "retry-after"];
 
 /** Sends a delivery on, byte for byte. Never rejects. */
-export function forward({ headers, body }: Capture, url: string): Promise<DeliveryAnswer> {
-  return postDelivery({ url, headers: deliveryHeaders(headers), body, longestAnswer: LARGEST_BODY });
+export function forward({ headers, body }: Capture, url: string): Promise<DeliveryResponse> {
+  return postDelivery({ url, headers: deliveryHeaders(headers), body, maxResponseBytes: LARGEST_BODY });
 }
 
 interface ReceiverOptions {
@@ -95,7 +95,7 @@ function refusalOf(
 }
 
 /** Returns what the sender gets: the answer of the url of `--forward-to`, if it was asked. */
-function answerTo(refusal: string | undefined, forwarded: DeliveryAnswer | undefined) {
+function answerTo(refusal: string | undefined, forwarded: DeliveryResponse | undefined) {
   // A forger must learn nothing from the reason.
   if (refusal !== undefined)
     return { status: STATUSES[refusal] ?? 401, body: "refused: the terminal of listen says why\n" };

@@ -107,13 +107,13 @@ test("any JSON parses to a list of valid endpoints with unique ids, or is refuse
     fc.constantFrom<unknown>(endpoint.id, endpoint.url, "production", null),
   );
   const row = fc.record({ id: some, url: some, type: some, createdAt: some }, { requiredKeys: [] });
-  const answers = fc.oneof(
+  const bodies = fc.oneof(
     some,
     fc.array(fc.oneof(row, some)),
     fc.dictionary(fc.constantFrom("data", "items", "next"), fc.array(row)),
   );
   fc.assert(
-    fc.property(answers, (value) => {
+    fc.property(bodies, (value) => {
       try {
         const { endpoints, unrecognized, complete } = parseList(value, {});
         for (const each of endpoints) expect(parseEndpoint(each)).toEqual(each);
