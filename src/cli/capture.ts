@@ -1,5 +1,6 @@
 import * as fs from "node:fs/promises";
 import { isRecord, parseJson } from "../shared/json";
+import { shown } from "../shared/masking";
 import { CliError } from "./errors";
 
 /** A header's name and value. One that was sent twice is there twice. */
@@ -39,14 +40,14 @@ export function shareableHeaders(headers: readonly HeaderPair[]): HeaderPair[] {
  */
 export async function readCapture(path: string): Promise<Capture> {
   const file = await fs.readFile(path).catch(({ code }: NodeJS.ErrnoException) => {
-    throw new CliError("FILE_UNREADABLE", `cannot read the file ${path} (${code})`);
+    throw new CliError("FILE_UNREADABLE", `cannot read the file ${shown(path)} (${code})`);
   });
   const json = parseJson(file.toString("utf8").replace(/^\uFEFF/, ""));
   const capture = isRecord(json) ? captureOfJson(json) : captureOfText(file);
   if (capture.headers.length === 0)
     throw new CliError(
       "CAPTURE_INVALID",
-      `${path} holds no headers. It must be a file of \`listen --save\`, JSON with headers and body, or a request with its header lines`,
+      `${shown(path)} holds no headers. It must be a file of \`listen --save\`, JSON with headers and body, or a request with its header lines`,
     );
   return capture;
 }

@@ -32,8 +32,8 @@ export interface EmulatorOptions {
   /** Replaces answers of the API, to emulate an odd service. Called after the effect, before a fault garbles the answer. */
   readonly answer?: AnswerHook;
   /**
-   * A JSON file that keeps the endpoints, the signing secrets and `apiKey` across restarts. Only its owner can read it. Give each
-   * emulator a file of its own. Default: memory only.
+   * A JSON file that keeps the endpoints, the signing secrets and `apiKey` across restarts. Only its owner can read it, but on Windows
+   * whoever can read its folder. Give each emulator a file of its own. Default: memory only.
    */
   readonly dataFile?: string;
   /** The signing secrets. Default: those in the data file, else a new secret, which `secrets()` returns. */

@@ -9,8 +9,8 @@ const SIGNING_SECRET = /whsec_[\w+/=%&#;\\-]+/gi;
 const SHORTEST_SIGNING_SECRET = 14;
 /** The characters of a path or a name. JSON has others. */
 const NAME = /^[\p{L}\p{N} _.:@/\\~+-]*$/u;
-/** A run of base64 as long as a short key. */
-const LONG_RUN = /[\w+/-]{24,}=*/g;
+/** A run of base64 as long as a short key. A program on Windows may have turned its slashes. */
+const LONG_RUN = /[\w+/\\-]{24,}=*/g;
 /** What tells a key from words: a digit, or both cases. */
 const IRREGULAR = /\d|[a-z].*[A-Z]|[A-Z].*[a-z]/;
 
@@ -44,8 +44,8 @@ export function masked(line: string): string {
 
 /** Returns a name or path that a program passed, for a message, unless it may be a secret passed in its place. */
 export function shown(name: string): string {
-  // The folders of a path are judged one by one; but base64 may contain "/", and never contains a dot.
-  const parts = name.includes(".") ? name.split("/") : [name];
+  // The folders of a file's path are judged one by one; but base64 may contain "/", and never ends like ".json".
+  const parts = /\.\w+$/.test(name) ? name.split(/[/\\]/) : [name];
   const isPlain = NAME.test(name) && parts.every((part) => masked(part) === part);
   return isPlain ? name : HIDDEN_NAME;
 }

@@ -74,7 +74,8 @@ export function receiverFromFile<Events extends object = NoEvents>(
   options: ConfiguredReceiverOptions<Events> | ConfiguredQueueOptions,
 ): Receiver {
   const path = resolve(given);
-  const where = `in ${shown(path)}`;
+  // Judged as it was given: in a path that is resolved, the slashes of a key may be those between folders.
+  const where = `in ${shown(given) === given ? path : shown(given)}`;
   const fail = (error: unknown) => {
     // Not the cause: it repeats the path, and somebody may pass a secret in its place.
     const { code } = error as NodeJS.ErrnoException;

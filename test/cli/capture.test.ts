@@ -10,7 +10,7 @@ const HEADERS = [
 ] as const;
 
 async function read(content: string | Uint8Array) {
-  return readCapture(join(makeFolder({ file: content }), "file"));
+  return readCapture(join(makeFolder({ "file.txt": content }), "file.txt"));
 }
 
 test.each([
@@ -46,7 +46,7 @@ test.each([
 
 test("a file without headers, or one that cannot be read, is an error that names it", async () => {
   await expect(read("just text")).rejects.toMatchObject({ code: "CAPTURE_INVALID" });
-  await expect(read("[1]")).rejects.toThrow(/file holds no headers/);
+  await expect(read("[1]")).rejects.toThrow(/file\.txt holds no headers/);
   await expect(readCapture("/nowhere/x")).rejects.toThrow(/\/nowhere\/x \(ENOENT\) \(FILE_UNREADABLE\)/);
 });
 

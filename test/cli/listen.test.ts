@@ -159,7 +159,7 @@ test("--save writes captures that verify and send read, and --json prints a valu
 test("a folder of --save that cannot be written is a warning, and the delivery is answered", async () => {
   const { running, post } = await listening(["--save", join(makeFolder({ file: "" }), "file")]);
   expect((await post()).status).toBe(200);
-  expect((await running.stop()).stderr).toMatch(/warning: cannot write .*\((EEXIST|ENOTDIR)\)/);
+  expect((await running.stop()).stderr).toMatch(/warning: cannot save a capture in .*\((EEXIST|ENOTDIR)\)/);
 });
 
 test("a body of more than 1 MiB is refused, and one that ends early is no delivery", async () => {

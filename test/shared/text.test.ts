@@ -15,11 +15,13 @@ test.each([
   "WEBHOOK_SECRET_2",
   "my receiver",
   "/home/user/very-long-folder-name/of/words/a.json",
+  "C:\\Users\\Someone\\Projects\\webhooks1\\receiver.json",
 ])("the name %s is shown", (name) => expect(shown(name)).toBe(name));
 
 test.each([
   ...["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", '{"secrets":["x"]}'],
-  ...["/run/MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw/a.json"],
+  ...["/run/MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw/a.json", "MfKQ9r8/GKYqrTwj/UPD8ILP/ZIo2La"],
+  ...["C:\\run\\MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\\a.json", "MfKQ9r8\\GKYqrTwj\\UPD8ILP\\ZIo2La"],
 ])("what may be a secret is not shown: %s", (secret) => {
   expect(shown(secret)).toBe("(not shown, because it may be a secret)");
 });
@@ -29,6 +31,7 @@ test.each([
   ["bad key whsec_short, in a.json", "bad key whsec_…, in a.json"],
   ["GET https://user:pass@host/path?token=x failed", "GET https://…@host/path?… failed"],
   ['value {"secrets":["x"]}', "value {…"],
+  ["stat C:\\app\\MfKQ9r8\\GKYqrTwj\\UPD8ILP: no such file", "stat C:…: no such file"],
   ["key MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw= is bad", "key … is bad"],
 ])("of the line %j, %j is shown", (line, safe) => {
   expect(masked(line)).toBe(safe);

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { captureFile } from "../../emulator/page/attempts";
+import { shown } from "../../shared/masking";
 import { shareableHeaders } from "../capture";
 import type { Output } from "../output";
 import type { Arrival } from "./receiver";
@@ -17,7 +18,7 @@ export function reporter(output: Output, folder: string | undefined): (arrival: 
       writeFileSync(path, file, { flag: "wx", mode: 0o600 });
       return path;
     } catch (error) {
-      output.warn(`cannot write ${path} (${(error as NodeJS.ErrnoException).code})`);
+      output.warn(`cannot save a capture in ${shown(folder)} (${(error as NodeJS.ErrnoException).code})`);
       return null;
     }
   };
