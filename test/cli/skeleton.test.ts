@@ -9,6 +9,7 @@ import { Mask, printable } from "../../src/cli/mask";
 import { jsonOption } from "../../src/cli/options";
 import { Output } from "../../src/cli/output";
 import type { Context, Subcommand } from "../../src/cli/run";
+import { deferred } from "../receiver/support";
 import { API_KEY, makeFolder, type RunOptions, run, runBin, SECRET, start } from "./running";
 
 const names = Object.keys(COMMANDS);
@@ -110,11 +111,14 @@ test("Ctrl-C ends a subcommand at once, and one that ends itself in its own way"
     status: 130,
     stderr: "error: Ctrl-C ended the command (INTERRUPTED)\n",
   });
+  const started = deferred();
   const ending = startOwn(async ({ signal, endItself }) => {
     endItself();
+    started.resolve();
     await once(signal, "abort");
     throw new CliError("INTERRUPTED", "deleted wh_1");
   });
+  await started.promise;
   expect(await ending.stop()).toMatchObject({ status: 130, stderr: "error: deleted wh_1 (INTERRUPTED)\n" });
 });
 
@@ -232,7 +236,9 @@ test("the real command stops when nobody reads its output any more", async () =>
 function loadedBy(file: string, seen = new Set<string>()): Set<string> {
   if (seen.has(file)) return seen;
   seen.add(file);
-  const imports = readFileSync(file, "utf8").matchAll(/^(?:im|ex)port (?!type\b)[^;]*?from "(\.[^"]+)";/gm);
+  const imports = readFileSync(file, "utf8").matchAll(
+    /^(?:im|ex)port (?!type\b)[^;]*?from "(\.[^"]+(?<!\.json))";/gm,
+  );
   for (const [, path = ""] of imports) {
     const target = resolve(dirname(file), path);
     const isFolder = !readdirSync(dirname(target)).includes(`${target.split("/").at(-1)}.ts`);

@@ -65,7 +65,7 @@ test("what a killed run left is pending, and nothing is deleted while a state ca
     /^wh_4 .* perhaps killed in test\/dev \(interrupted\)$/m,
   );
   expect((await run("doctor")).stdout).toMatch(
-    /while it worked on killed in test\/dev, and may have made wh_4/,
+    /while it registered killed in test\/dev, and may have made wh_4/,
   );
   expect((await run("delete", "wh_4", "--yes")).output).toMatch(/--clear-pending-creates.*\(NOT_DELETABLE\)/);
 
