@@ -6,9 +6,9 @@ const { engines } = require("../package.json");
 /** What each command needs besides the dependencies and the build: folders with packages of their own, and tools. */
 const PURPOSES = {
   demo: ["cli"],
-  test: ["test/integration", "cli", "redis", "moto", "languages"],
+  test: ["test/integration", "test/runtimes", "cli", "redis", "moto", "languages"],
   bench: ["bench", "test/integration", "cli", "redis"],
-  check: ["bench", "test/integration"],
+  check: ["bench", "test/integration", "test/runtimes"],
   durability: ["test/integration", "redis", "moto"],
   rehearse: ["cli", "languages"],
   build: [],

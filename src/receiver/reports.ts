@@ -44,9 +44,10 @@ export function warnerOnce(): Warn {
   return (warning, kind = warning) => {
     if (emitted.has(kind)) return;
     emitted.add(kind);
-    // Older Cloudflare Workers have none.
-    if (typeof process.emitWarning === "function") process.emitWarning(warning, { code: "WEBHOOK_RECEIVER" });
-    else console.warn(warning);
+    const { navigator } = globalThis as { navigator?: { userAgent?: string } };
+    // They have no process warnings, or print none.
+    if (navigator?.userAgent === "Cloudflare-Workers") console.warn(warning);
+    else process.emitWarning(warning, { code: "WEBHOOK_RECEIVER" });
   };
 }
 

@@ -1,4 +1,4 @@
-import { CodedError } from "../shared/codedError";
+import { CodedError, KIND } from "../shared/codedError";
 import { readEvent, type WebhookEvent } from "./event";
 import type { HeadersLike } from "./headers";
 import type { RawBody, VerificationFailure } from "./result";
@@ -6,6 +6,7 @@ import { verifyDetailed } from "./verify";
 
 /** `unwrap` refused a message. Neither the message nor a property holds a secret, a header or anything of the body. */
 export class WebhookVerificationError extends CodedError<"NOT_VERIFIED"> {
+  /** @internal */ static readonly [KIND]: string = "WebhookVerificationError";
   /** Always `"WebhookVerificationError"`. */
   override readonly name = "WebhookVerificationError";
   /** Why, as `verifyDetailed` returns it. */

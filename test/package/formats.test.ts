@@ -75,3 +75,27 @@ test("a receiver of one format works with the adapter of the other", () => {
     print(statuses);`);
   expect(statuses).toEqual([200, 401, 200, 401]);
 });
+
+test("instanceof recognizes an error of every exported class across the formats", () => {
+  const strangers = run(`
+    const strangers = [];
+    for (const subpath of ${JSON.stringify(subpaths)}) {
+      const [one, other] = [await import(name + subpath.slice(1)), require(name + subpath.slice(1))];
+      for (const each of Object.keys(one).filter((each) => each.endsWith("Error")))
+        if (!(Object.create(one[each].prototype) instanceof other[each])) strangers.push(subpath + " " + each);
+    }
+    print(strangers);`);
+  expect(strangers).toEqual([]);
+});
+
+test("what sign of one format signs, unwrap of the other reads", () => {
+  const events = run(`
+    const both = [await import(name + "/signature"), require(name + "/signature")];
+    const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    const body = JSON.stringify({ type: "job.succeeded", data: { jobId: "job_1" } });
+    print(both.map(({ sign }, format) => {
+      const { event, jobId } = both[1 - format].unwrap(body, sign({ body, secret }), secret);
+      return [event, jobId];
+    }));`);
+  expect(events).toEqual(Array(2).fill(["job.succeeded", "job_1"]));
+});

@@ -8,7 +8,7 @@ const REMEDY =
   "made before that; in Hono pass c.req.raw.";
 
 /**
- * Makes a receiver a function from a `Request` to a `Response`: for Hono, Next.js route handlers, Remix, Bun, Deno and workers.
+ * Makes a receiver a function from a `Request` to a `Response`: for Hono, Next.js route handlers, Bun, Deno and Cloudflare Workers.
  *
  * ```ts
  * export const POST = fetchHandler(receiver); // Next.js: app/hooks/jobs/route.ts

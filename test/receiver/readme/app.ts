@@ -71,13 +71,18 @@ export function typeErrors(project: Project): string[] {
   });
 }
 
-/** Starts `app.ts` of a project in a process of its own. */
-export async function startApp(project: Project, env: Readonly<Record<string, string>>): Promise<App> {
+/** A folder with the JavaScript of a project. */
+export function compileFolder(project: Project): string {
   const compiled = Object.entries(project.files).map(([file, code]) => [
     file.replace(/\.ts$/, ".js"),
     ts.transpileModule(code, { compilerOptions: { ...OPTIONS, module: ts.ModuleKind.ESNext } }).outputText,
   ]);
-  const folder = makeFolder({ ...project, files: Object.fromEntries(compiled) });
+  return makeFolder({ ...project, files: Object.fromEntries(compiled) });
+}
+
+/** Starts `app.ts` of a project in a process of its own. */
+export async function startApp(project: Project, env: Readonly<Record<string, string>>): Promise<App> {
+  const folder = compileFolder(project);
   const child = fork(join(__dirname, "host.mjs"), [join(folder, "app.js")], {
     cwd: folder,
     env: { ...process.env, ...env },
