@@ -1,10 +1,5 @@
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
-import { type AddressInfo, isIP } from "node:net";
-import { EmulatorError } from "./errors";
-
-/** How long an idle connection stays open, in milliseconds: longer than any test, so that none closes just as a client sends. */
-const KEEP_ALIVE_MS = 120_000;
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isIP } from "node:net";
 
 /** An answer of the service. */
 export interface Answer {
@@ -14,33 +9,6 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
   /** A string is sent as it is, anything else as JSON. */
   readonly body?: unknown;
-}
-
-/** Starts an HTTP server that can go offline and come back on the same port. @throws EmulatorError when the port is not available */
-export async function listen(host: string, port: number, handle: RequestListener) {
-  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, handle);
-  const listener = {
-    port,
-    async open(): Promise<void> {
-      if (server.listening) return;
-      try {
-        await once(server.listen({ host, port: listener.port, exclusive: true }), "listening");
-      } catch (cause) {
-        const problem = `Cannot listen on ${host}:${listener.port} (${(cause as NodeJS.ErrnoException).code}).`;
-        const message = `${problem} Choose another host or port; port 0 takes any free port.`;
-        throw new EmulatorError("PORT_UNAVAILABLE", message, { cause });
-      }
-      listener.port = (server.address() as AddressInfo).port;
-    },
-    /** Frees the port and ends every connection, even those that hang. */
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
-  await listener.open();
-  return listener;
 }
 
 /**

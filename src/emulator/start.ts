@@ -1,18 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import type { RequestListener } from "node:http";
+import { isForPage } from "../page";
+import { listen } from "../shared/listen";
 import { readData, writeData } from "./dataFile";
 import { Deliveries } from "./deliveries";
 import type { Emulator } from "./emulator";
+import { emulatorPage } from "./emulatorPage";
 import { EmulatorError } from "./errors";
 import { exchange } from "./exchange";
 import { Faults } from "./faults";
-import { listen } from "./http";
 import { runJob } from "./job";
 import { Log } from "./log";
 import { DEFAULT_ACCOUNT, DEFAULT_API_KEY, type EmulatorOptions, type Parts, settingsOf } from "./options";
-import { emulatorPage } from "./page/emulatorPage";
-import { isForPage } from "./page/server";
 import { Registry } from "./registry";
 import { Secrets } from "./secrets";
 
@@ -68,7 +68,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const api = exchange(parts);
   const handle: RequestListener = (request, response) =>
     isForPage(request) ? page(request, response) : api(request, response);
-  const listener = await listen(host, options.port ?? 0, handle);
+  const listener = await listen(host, options.port ?? 0, handle, EmulatorError);
   const address = OWN_ADDRESS[host] ?? host;
 
   const emulator: Emulator = {

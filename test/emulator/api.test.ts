@@ -1,5 +1,5 @@
 import { Log } from "../../src/emulator/log";
-import { visit } from "./page/visit";
+import { visit } from "../page/visit";
 import { call, HOOK, started } from "./support";
 
 describe("the management API", () => {

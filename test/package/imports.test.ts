@@ -17,10 +17,11 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   stack: ["receiver", "signature", "program", "@pulumi/pulumi"],
   validation: ["signature", "provider", "stack", "@pulumi/pulumi"],
   plugin: ["provider", "program", "validation", "@pulumi/pulumi", "@grpc/grpc-js", "google-protobuf"],
-  emulator: ["signature", "undici"],
+  page: [],
+  emulator: ["signature", "page", "undici"],
   cli: [
     ...["signature", "client", "receiver", "provider", "program", "stack", "validation", "emulator"],
-    ...["commander", "undici"],
+    ...["page", "commander", "undici"],
   ],
 };
 /** The package's own manifest, which holds the version. */

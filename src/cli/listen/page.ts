@@ -1,9 +1,8 @@
-import { listen } from "../../emulator/http";
-import type { ShownAttempt } from "../../emulator/page/attempts";
-import type { Action } from "../../emulator/page/deliveries";
-import { deliveryPage, PAGE_PATH } from "../../emulator/page/server";
+import { type Action, deliveryPage, PAGE_PATH, type ShownAttempt } from "../../page";
+import { listen } from "../../shared/listen";
 import { textOf } from "../../shared/post";
 import { shareableHeaders } from "../capture";
+import { CliError } from "../errors";
 import type { Mask } from "../mask";
 import type { Arrival } from "./receiver";
 
@@ -21,7 +20,7 @@ interface PageOptions {
   readonly mask: Mask;
 }
 
-/** Shows what arrives on the emulator's page, at a port of its own: a tunnel may lead to the other. @throws EmulatorError `PORT_UNAVAILABLE` */
+/** Shows what arrives on a page, at a port of its own: a tunnel may lead to the other. @throws CliError `PORT_UNAVAILABLE` */
 export async function startPage({ port, replay, mask }: PageOptions) {
   let entries: Entry[] = [];
   let count = 0;
@@ -69,6 +68,6 @@ export async function startPage({ port, replay, mask }: PageOptions) {
     attempts: () => entries,
     actions: replay === undefined ? {} : { replay: replayShown },
   });
-  const listener = await listen("127.0.0.1", port, page);
+  const listener = await listen("127.0.0.1", port, page, CliError);
   return { url: `http://127.0.0.1:${listener.port}${PAGE_PATH}`, close: listener.close, add };
 }

@@ -1,9 +1,10 @@
-import type { IncomingMessage } from "node:http";
-import { listen } from "../../emulator/http";
+import type { IncomingMessage, RequestListener } from "node:http";
+import { listen } from "../../shared/listen";
 import { type DeliveryResponse, postDelivery } from "../../shared/post";
 import { readEvent } from "../../signature/event";
 import { verifyDetailed } from "../../signature/verify";
 import { type Capture, deliveryHeaders, type HeaderPair } from "../capture";
+import { CliError } from "../errors";
 import type { SigningSecrets } from "../secrets";
 
 /** A request that was answered. */
@@ -46,9 +47,9 @@ interface ReceiverOptions {
   readonly onArrival: (arrival: Arrival) => void;
 }
 
-/** Receives deliveries at every path, on this machine only. @throws EmulatorError `PORT_UNAVAILABLE` */
+/** Receives deliveries at every path, on this machine only. @throws CliError `PORT_UNAVAILABLE` */
 export function startReceiver({ port, signing, target, onArrival }: ReceiverOptions) {
-  return listen("127.0.0.1", port, async (request, response) => {
+  const receive: RequestListener = async (request, response) => {
     const at = new Date();
     const headers = pairsOf(request.rawHeaders);
     const body = await bodyOf(request).catch(() => undefined);
@@ -78,7 +79,8 @@ export function startReceiver({ port, signing, target, onArrival }: ReceiverOpti
     };
     onArrival({ ...arrival, ...(forwarded && { forwarded }) });
     response.writeHead(status, answer.headers).end(answer.body);
-  });
+  };
+  return listen("127.0.0.1", port, receive, CliError);
 }
 
 /** Returns why a request is refused, undefined if it is not. */

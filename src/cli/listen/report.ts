@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { captureFile } from "../../emulator/page/attempts";
+import { captureFile } from "../../page";
 import { shown } from "../../shared/masking";
 import { shareableHeaders } from "../capture";
 import type { Output } from "../output";

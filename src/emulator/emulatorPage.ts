@@ -1,16 +1,27 @@
 import type { RequestListener } from "node:http";
-import { parseJson } from "../../shared/json";
-import { quoted } from "../../shared/words";
-import { validateRegistration } from "../api";
-import type { Deliveries } from "../deliveries";
-import type { Emulator } from "../emulator";
-import type { LoggedAttempt } from "../event";
-import { FAULT_KINDS, FAULT_OPERATIONS, FAULTS, type Fault, type Faults } from "../faults";
-import type { Parts } from "../options";
-import { ENDPOINT_TYPES } from "../registry";
-import { type Html, html } from "./html";
-import { actionButton, actionForm, addressOf, badge, list, options, pre, short, time } from "./layout";
-import { deliveryPage } from "./server";
+import {
+  actionButton,
+  actionForm,
+  addressOf,
+  badge,
+  deliveryPage,
+  type Html,
+  html,
+  list,
+  options,
+  pre,
+  short,
+  time,
+} from "../page";
+import { parseJson } from "../shared/json";
+import { quoted } from "../shared/words";
+import { validateRegistration } from "./api";
+import type { Deliveries } from "./deliveries";
+import type { Emulator } from "./emulator";
+import type { LoggedAttempt } from "./event";
+import { FAULT_KINDS, FAULT_OPERATIONS, FAULTS, type Fault, type Faults } from "./faults";
+import type { Parts } from "./options";
+import { ENDPOINT_TYPES } from "./registry";
 
 /** The page reads so many attempts, the newest. */
 const READ_ATTEMPTS = 2_000;

@@ -1,4 +1,4 @@
-import { html } from "../../../src/emulator/page/html";
+import { html } from "../../src/page/html";
 
 test("html escapes every value, in content and in attributes", () => {
   const value = `<b title="x">'&amp;'</b>`;

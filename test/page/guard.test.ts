@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { isTrusted } from "../../../src/emulator/page/guard";
-import { HOOK, started } from "../support";
+import { isTrusted } from "../../src/page/guard";
+import { HOOK, started } from "../emulator/support";
 import { submit, visit } from "./visit";
 
 const PATHS = ["/", "/_emulator/", "/_emulator/script.js", "/_emulator/attempts/1"];

@@ -1,10 +1,10 @@
-import type { EmulatorOptions } from "../../../src/emulator";
-import { deliveriesOf, type ShownAttempt, stateOf } from "../../../src/emulator/page/attempts";
-import { deliveryPage } from "../../../src/emulator/page/server";
-import { verify } from "../../../src/signature";
-import { type Reaction, receiver } from "../receiver";
-import { A } from "../signing";
-import { started, until, withReceiver } from "../support";
+import type { EmulatorOptions } from "../../src/emulator";
+import { deliveriesOf, type ShownAttempt, stateOf } from "../../src/page/attempts";
+import { deliveryPage } from "../../src/page/server";
+import { verify } from "../../src/signature";
+import { type Reaction, receiver } from "../emulator/receiver";
+import { A } from "../emulator/signing";
+import { started, until, withReceiver } from "../emulator/support";
 import { readPage, serve, submit, visit } from "./visit";
 
 /** An emulator with an endpoint at a receiver, and what its page shows. */

@@ -1,5 +1,5 @@
-import { parseJson } from "../../shared/json";
-import { isSuccess } from "../../shared/status";
+import { parseJson } from "../shared/json";
+import { isSuccess } from "../shared/status";
 import {
   deliveriesOf,
   headersOf,

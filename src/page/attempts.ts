@@ -1,12 +1,19 @@
 import { isUtf8 } from "node:buffer";
-import { isRefusal, isSuccess } from "../../shared/status";
-import type { LoggedAttempt, OpenAttempt } from "../event";
+import { isRefusal, isSuccess } from "../shared/status";
 import type { Tone, View } from "./layout";
 
-/** One attempt of a delivery, as the page shows it: without a `statusCode` while there is no result, with null for no answer. */
-export interface ShownAttempt
-  extends Omit<OpenAttempt, "headers" | "body" | "tampered" | "replayed">,
-    Partial<Omit<LoggedAttempt, keyof OpenAttempt>> {
+/** One attempt of a delivery, as the page shows it. */
+export interface ShownAttempt {
+  /** Counts the attempts of the page. */
+  readonly number: number;
+  /** When it was sent, in milliseconds since 1970. */
+  readonly at: number;
+  readonly id: string;
+  readonly type: string;
+  readonly endpointId: string;
+  readonly url: string;
+  /** 1 for the first at this endpoint. */
+  readonly attempt: number;
   /** Those to show and to save: none that holds a credential. One that came twice is in a list of pairs twice. */
   readonly headers: Readonly<Record<string, string>> | readonly (readonly [name: string, value: string])[];
   /** Null if the request was refused before it was read. */
@@ -15,6 +22,14 @@ export interface ShownAttempt
   readonly replayed?: boolean;
   /** A line to show with it, such as "signature not checked". */
   readonly note?: string;
+  /** Absent while there is no result, null if there was no response. */
+  readonly statusCode?: number | null;
+  /** Why there was no whole response. */
+  readonly error?: string | null;
+  readonly answer?: string;
+  readonly durationMs?: number;
+  /** The wait until the next attempt. */
+  readonly retryInMs?: number | null;
 }
 
 export const STATES = {
