@@ -14,7 +14,8 @@ const SHARED = {
   // What a receiver needs of it: neither `sign` nor `unwrap`.
   signature: [
     ...["event", "headers", "secret", "verify"].map((name) => `signature/${name}.ts`),
-    ...["shared/codedError.ts", "shared/json.ts"],
+    // What a receiver shares with those that load none, such as `./client` and `./validation`.
+    ...["codedError", "json", "validation"].map((name) => `shared/${name}.ts`),
   ],
   receiver: ["receiver/index.ts", "receiver/adapters/body.ts"],
 };
