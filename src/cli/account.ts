@@ -1,7 +1,7 @@
 import { WebhookError, WebhooksClient, type WebhooksClientOptions } from "../client";
 import { withHint } from "../provider/errors";
 import { resolveSettings } from "../provider/settings";
-import { describeAnswer, hasAnswer } from "../provider/shownAnswer";
+import { describeResponse, hasResponse } from "../provider/shownResponse";
 import { originOf } from "../provider/state";
 import type { Origin } from "../shared/permanent";
 import { CliError } from "./errors";
@@ -48,7 +48,7 @@ export async function withAccount<T>(context: Context, work: (account: Account) 
     const origin = originOf({ ...settings, providerName });
     return await work({ origin, client, connection, configuration: found.value });
   } catch (error) {
-    if (showResponses && hasAnswer(error)) output.warn(describeAnswer(error, connection.apiKey));
+    if (showResponses && hasResponse(error)) output.warn(describeResponse(error, connection.apiKey));
     throw error instanceof WebhookError ? withHint(error) : error;
   } finally {
     await client.close();

@@ -27,7 +27,7 @@ export class PluginEngine implements Engine {
   info = (message: string) => this.#log(LogSeverity.INFO, message);
 
   /** Notes a resource or a provider that the engine asks about: its URN names the stack. */
-  met(urn: string): void {
+  noteUrn(urn: string): void {
     const { stack, project } = stackOf(urn);
     if (stack && project)
       this.#rootUrn = `urn:pulumi:${stack}::${project}::pulumi:pulumi:Stack::${project}-${stack}`;

@@ -1,7 +1,7 @@
 import { Server, ServerCredentials } from "@grpc/grpc-js";
 import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb";
 import { PluginEngine } from "./engine";
-import { createService } from "./service";
+import { createHandlers } from "./handlers";
 
 /** How large a message may be, in bytes: as large as the engine's own. */
 const MAX_MESSAGE_BYTES = 400 * 1024 * 1024;
@@ -16,7 +16,7 @@ function main(): void {
   const engine = new PluginEngine(process.argv.at(-1) ?? "");
   endWithParent();
   const server = new Server({ "grpc.max_receive_message_length": MAX_MESSAGE_BYTES });
-  server.addService(ResourceProviderService, createService({ environment: process.env, engine }));
+  server.addService(ResourceProviderService, createHandlers({ environment: process.env, engine }));
   server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, port) => {
     if (error !== null) throw error;
     console.log(port);

@@ -7,7 +7,7 @@ import { createReceiverValidation } from "../validation/provider";
 import { type ResourceToken, schema } from "./schema";
 import type { Properties, Revealed } from "./values";
 
-/** The verbs of a resource, as both doors serve them. */
+/** The verbs of a resource, as the TypeScript library and the native plugin serve them. */
 export interface Verbs {
   /** @param about what `check` may know besides the program's inputs */
   check(

@@ -51,7 +51,7 @@ const settings = {
   showResponses: {
     type: "boolean",
     description:
-      "Whether a warning shows what the service answers to a request that it refuses: up to 500 characters, without the API key. The answer may hold an endpoint's url. Default: false. Environment variable: `WEBHOOKS_SHOW_RESPONSES`.",
+      "Whether a warning shows the service's response to a request that it refuses: up to 500 characters, without the API key. The response may hold an endpoint's url. Default: false. Environment variable: `WEBHOOKS_SHOW_RESPONSES`.",
   },
   ifExists: text(
     "The `ifExists` of endpoints that have none of their own: `fail` (the default), `adopt` or `register`. Environment variable: `WEBHOOKS_IF_EXISTS`.",

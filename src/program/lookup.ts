@@ -3,7 +3,7 @@ import type { Endpoint, EndpointType } from "../client/endpoint";
 import { WebhookError } from "../client/errors";
 import { EndpointError, withHint } from "../provider/errors";
 import { type Configuration, resolveSettings } from "../provider/settings";
-import { describeAnswer, hasAnswer } from "../provider/shownAnswer";
+import { describeResponse, hasResponse } from "../provider/shownResponse";
 import { sameUrl } from "../shared/url";
 import { countOf } from "../shared/words";
 
@@ -68,8 +68,8 @@ async function withClient<T>(
   try {
     return await ask(client);
   } catch (error) {
-    if (!hasAnswer(error)) throw error;
-    if (resolved.showResponses) await warn(describeAnswer(error, connection.apiKey));
+    if (!hasResponse(error)) throw error;
+    if (resolved.showResponses) await warn(describeResponse(error, connection.apiKey));
     throw withHint(error);
   } finally {
     await client.close();

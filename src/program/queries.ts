@@ -64,15 +64,15 @@ function requireKnown(
 }
 
 /** Asks the service once all arguments are known. The result is secret, because nobody can know which urls hold tokens. */
-function ask<Args extends object, Answer extends Endpoint | Endpoint[]>(
+function ask<Args extends object, Result extends Endpoint | Endpoint[]>(
   name: FunctionName,
   { provider }: QueryOptions,
   args: Args,
-  question: (args: pulumi.Unwrap<Args>, options: LookupOptions) => Promise<Answer>,
-): pulumi.Output<Answer> {
+  question: (args: pulumi.Unwrap<Args>, options: LookupOptions) => Promise<Result>,
+): pulumi.Output<Result> {
   const settings = provider?.programSettings ?? stackSettings();
-  const answer = pulumi.all([args, settings]).apply(async ([known, values]) => {
-    if (hasMocks()) return mocked<Answer>(name, known);
+  const result = pulumi.all([args, settings]).apply(async ([known, values]) => {
+    if (hasMocks()) return mocked<Result>(name, known);
     const options: LookupOptions = {
       configuration: (key) => values[key],
       environment: process.env,
@@ -85,7 +85,7 @@ function ask<Args extends object, Answer extends Endpoint | Endpoint[]>(
       throw withoutStack(new pulumi.RunError(error.message));
     }
   });
-  return pulumi.secret<unknown>(failOnce(answer)) as pulumi.Output<Answer>;
+  return pulumi.secret<unknown>(failOnce(result)) as pulumi.Output<Result>;
 }
 
 /** Returns whether the program is a unit test: `pulumi.runtime.setMocks` puts a monitor of its own in place. */
@@ -94,7 +94,7 @@ function hasMocks(): boolean {
 }
 
 /** Asks the `call` of a unit test's mocks, as the functions of other packages do. */
-async function mocked<Answer>(name: FunctionName, args: object): Promise<Answer> {
-  const answer = await pulumi.runtime.invoke(`webhooks:index:${name}`, { ...args });
-  return name === "getWebhookEndpoint" ? answer : answer.endpoints;
+async function mocked<Result>(name: FunctionName, args: object): Promise<Result> {
+  const result = await pulumi.runtime.invoke(`webhooks:index:${name}`, { ...args });
+  return name === "getWebhookEndpoint" ? result : result.endpoints;
 }

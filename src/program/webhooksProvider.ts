@@ -16,8 +16,8 @@ export interface WebhooksProviderArgs {
   /** The time limit of an operation with its retries, in seconds, at most 3600. Default: 30. One attempt takes at most 10. */
   timeoutSeconds?: pulumi.Input<number> | undefined;
   /**
-   * Whether a warning shows what the service answers to a request that it refuses: up to 500 characters, without the API
-   * key. The answer may hold an endpoint's url. Default: false.
+   * Whether a warning shows the service's response to a request that it refuses: up to 500 characters, without the API
+   * key. The response may hold an endpoint's url. Default: false.
    */
   showResponses?: pulumi.Input<boolean> | undefined;
   /** The `ifExists` of endpoints that have none of their own: `"fail"` (the default), `"adopt"` or `"register"`. */

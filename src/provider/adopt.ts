@@ -9,7 +9,7 @@ import { shownStored } from "./storedUrl";
 /**
  * Adopts the endpoint that the user named: exactly that one. Nothing changes at the service.
  *
- * @throws EndpointError `ADOPT_NOT_FOUND`, `ADOPT_MISMATCH` or `ADOPT_TAKEN`
+ * @throws EndpointError `NOT_FOUND`, `ADOPT_MISMATCH` or `ADOPT_TAKEN`
  */
 export async function adopt(
   id: string,
@@ -24,7 +24,7 @@ export async function adopt(
   const endpoint = await service.get(id).catch((error: unknown) => {
     if (!(error instanceof WebhookEndpointNotFoundError)) throw error;
     throw new EndpointError(
-      "ADOPT_NOT_FOUND",
+      "NOT_FOUND",
       `cannot adopt endpoint ${id}: the service has no endpoint with this id. Correct adoptId, or remove it to register a new one.`,
       { cause: error },
     );

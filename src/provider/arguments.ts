@@ -9,6 +9,7 @@ import {
   isUnreachableHost,
   isUrl,
 } from "../shared/url";
+import type { Context } from "./context";
 import { isPendingId } from "./identity";
 import { IF_EXISTS } from "./settings";
 import type { EndpointInputs, EndpointState } from "./state";
@@ -38,6 +39,20 @@ const PROBLEMS: Readonly<Record<string, (value: unknown) => readonly string[]>> 
 export function declaredArguments(news: Inputs): Inputs {
   const isDeclared = ([name, value]: [string, unknown]) => !HIDDEN_INPUTS.includes(name) && value !== null;
   return Object.fromEntries(Object.entries(news).filter(isDeclared));
+}
+
+/** Notes what the program's class passes to `check` alone. @returns the name of the resource */
+export function noteHiddenInputs(
+  { memory, stack }: Pick<Context, "memory" | "stack">,
+  news: Inputs,
+  inputs: EndpointInputs,
+): string | undefined {
+  const textOf = (name: string) => (typeof news[name] === "string" && news[name]) || undefined;
+  stack.isAt({ organization: textOf(ORGANIZATION_INPUT), rootDirectory: textOf(ROOT_INPUT) });
+  if (news[SECRET_INPUT] === true) memory.noteSecretUrl(inputs.url);
+  const name = textOf(NAME_INPUT);
+  if (name !== undefined) memory.noteName(inputs, name);
+  return name;
 }
 
 /**

@@ -8,7 +8,7 @@ let cancelled: AbortSignal | undefined;
 /**
  * Returns a signal that fires when the user cancels the run that this plugin process works for (engine rule 43).
  *
- * The dynamic provider's plugin answers the engine's request itself, and passes nothing on. So this observes the requests that
+ * The dynamic provider's plugin handles the engine's request itself, and passes nothing on. So this observes the requests that
  * arrive at the plugin's gRPC server, and changes nothing about them. Node.js has no documented way to that server. If it is not
  * found, the signal never fires, and each wait ends at its own limit.
  */

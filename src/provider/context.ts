@@ -15,5 +15,5 @@ export interface Context {
   readonly service: Service;
   readonly stack: Stack;
   readonly timeoutMs: number;
-  readonly patienceMs: number;
+  readonly graceMs: number;
 }

@@ -29,7 +29,7 @@ export interface Question {
   /** Returns whether a resource of the stack has an endpoint. */
   readonly isHeld: (endpoint: Pick<Endpoint, "id"> & Partial<Endpoint>) => boolean;
   /** How long after it was sent a registration may still be made, in milliseconds. */
-  readonly patienceMs: number;
+  readonly graceMs: number;
   /** How long this question has waited already, in milliseconds. */
   readonly waitedMs?: number;
 }
@@ -43,17 +43,20 @@ export type Decision =
   | { readonly kind: "unknowable" }
   | { readonly kind: "wait"; readonly milliseconds: number }
   | { readonly kind: "adopt"; readonly endpoint: Endpoint }
-  /** `left`: how many endpoints of the account no resource of the stack has. */
+  /** `left`: how many endpoints of the account no resource of the stack has, with the rows that cannot be read. */
   | { readonly kind: "exists"; readonly endpoints: readonly Named[]; readonly left: number }
   | { readonly kind: "register"; readonly isListPartial: boolean };
 
-/** Decides what a list shows about a registration. Pure: `docs/architecture.md` has it as a table, row by row in this order. */
+/**
+ * Decides what a list shows about a registration. Pure. It is the table of `docs/architecture.md`, row by row in this order, after the
+ * first: what `adoptId` names, `create` adopts before it asks (`adopt.ts`).
+ */
 export function decide(question: Question): Decision {
-  const { wanted, evidence, list, isHeld, patienceMs } = question;
+  const { wanted, evidence, list, isHeld, graceMs } = question;
   const equal = equalIn(list, wanted).filter((endpoint) => !isHeld(endpoint));
-  const fitting = evidence.filter((each) => equal.some((endpoint) => isFit(endpoint, each, patienceMs)));
+  const fitting = evidence.filter((each) => equal.some((endpoint) => isFit(endpoint, each, graceMs)));
   const fits = equal
-    .filter((endpoint) => fitting.some((each) => isFit(endpoint, each, patienceMs)))
+    .filter((endpoint) => fitting.some((each) => isFit(endpoint, each, graceMs)))
     .toSorted((a, b) => (parseTimestamp(a.createdAt) ?? 0) - (parseTimestamp(b.createdAt) ?? 0));
 
   const unreadable = list.unrecognized.filter((row) => !isHeld({ id: row.id }));
@@ -64,11 +67,11 @@ export function decide(question: Question): Decision {
   const [only] = wanted.ifExists === "adopt" && isOnly ? equal : [];
 
   const why = reasonToDoubt(fits, fitting, wanted);
-  if (why !== undefined && only) return { kind: "adopt", endpoint: only };
-  if (why !== undefined) return { kind: "doubt", endpoints: fits, why };
+  if (why !== undefined)
+    return only ? { kind: "adopt", endpoint: only } : { kind: "doubt", endpoints: fits, why };
 
   const [endpoint] = fits;
-  const by = fitting.find((each) => endpoint && isFit(endpoint, each, patienceMs));
+  const by = fitting.find((each) => endpoint && isFit(endpoint, each, graceMs));
   if (endpoint && by) return { kind: "take", endpoint, by };
 
   if (evidence.length > 0) {
@@ -83,6 +86,7 @@ export function decide(question: Question): Decision {
 
   if (only) return { kind: "adopt", endpoint: only };
   if (equal.length + odd.length > 0) {
+    // Rows that cannot be read count, too: nothing says that they are another's.
     const left = list.endpoints.filter((endpoint) => !isHeld(endpoint)).length + unreadable.length;
     return { kind: "exists", endpoints: [...equal, ...odd], left };
   }
@@ -90,13 +94,9 @@ export function decide(question: Question): Decision {
 }
 
 /** Returns whether a registration may have made an endpoint, as far as the endpoint's time can be read. */
-export function isFit(
-  { id, createdAt }: Endpoint,
-  { before, sentAt }: Evidence,
-  patienceMs: number,
-): boolean {
+export function isFit({ id, createdAt }: Endpoint, { before, sentAt }: Evidence, graceMs: number): boolean {
   const made = parseTimestamp(createdAt);
-  const isInTime = made === undefined || sentAt === undefined || isInWindow(made, sentAt, patienceMs);
+  const isInTime = made === undefined || sentAt === undefined || isInWindow(made, sentAt, graceMs);
   return isInTime && !before.includes(id);
 }
 
@@ -117,11 +117,11 @@ function reasonToDoubt(
   return undefined;
 }
 
-/** Returns how long some registration may still be made, in milliseconds. No wait is longer than patience, whatever the clocks say. */
-function timeLeft({ evidence, list: { serverTime }, patienceMs, waitedMs = 0 }: Question): number {
-  const atMost = patienceMs - waitedMs;
+/** Returns how long some registration may still be made, in milliseconds. No wait is longer than the grace period, whatever the clocks say. */
+function timeLeft({ evidence, list: { serverTime }, graceMs, waitedMs = 0 }: Question): number {
+  const atMost = graceMs - waitedMs;
   const left = evidence.map(({ sentAt }) =>
-    sentAt === undefined || serverTime === null ? atMost : sentAt + patienceMs - serverTime,
+    sentAt === undefined || serverTime === null ? atMost : sentAt + graceMs - serverTime,
   );
   return Math.min(Math.max(0, ...left), atMost);
 }

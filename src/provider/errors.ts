@@ -1,18 +1,17 @@
 import { WebhookError } from "../client/errors";
 import { CodedError } from "../shared/codedError";
 import { describeUrl } from "../shared/url";
-import { hintFor } from "./shownAnswer";
+import { hintFor } from "./shownResponse";
 import type { PendingState } from "./state";
 
 /** Why the provider refused or could not finish something. Stable: programs and tests may rely on them. */
 export type EndpointErrorCode =
   | "SETTINGS_INVALID"
-  | "ENDPOINT_NOT_FOUND"
+  | "NOT_FOUND"
   | "ENDPOINT_EXISTS"
   | "REGISTRATION_IN_DOUBT"
   | "STILL_PENDING"
   | "ADOPT_TAKEN"
-  | "ADOPT_NOT_FOUND"
   | "ADOPT_MISMATCH"
   | "OTHER_BASE_URL";
 
@@ -21,7 +20,7 @@ export class EndpointError extends CodedError<EndpointErrorCode> {
 }
 
 /**
- * A registration that got no usable answer. The plugin passes `id`, `properties` and `reasons` on, and the engine keeps the resource
+ * A registration that got no usable response. The plugin passes `id`, `properties` and `reasons` on, and the engine keeps the resource
  * as half-made (engine rule 8). It shows the reasons, not the message.
  */
 export class PendingError extends CodedError<"REGISTRATION_PENDING"> {
@@ -32,10 +31,10 @@ export class PendingError extends CodedError<"REGISTRATION_PENDING"> {
 
   /** @param id begins with `pending:` */
   constructor(id: string, state: PendingState, cause: WebhookError) {
-    const answer = cause.statusCode === undefined ? "no answer" : `status ${cause.statusCode}`;
+    const response = cause.statusCode === undefined ? "no response" : `status ${cause.statusCode}`;
     super(
       "REGISTRATION_PENDING",
-      `the registration of ${describeUrl(state.url)} was sent, but it is unknown whether it succeeded (${answer}: ${cause.code}). ` +
+      `the registration of ${describeUrl(state.url)} was sent, but it is unknown whether it succeeded (${response}: ${cause.code}). ` +
         `Run \`pulumi up\` again: it takes over the endpoint if it exists, and registers it if not.${hintFor(cause)}`,
       { cause },
     );
@@ -73,7 +72,7 @@ export function explain(error: WebhookError): WebhookError {
   return reworded(error, error.detail + advice + hintFor(error));
 }
 
-/** Returns an error that says how to see the service's answer, if there is one and no warning has shown it. */
+/** Returns an error that says how to see the service's response, if there is one and no warning has shown it. */
 export function withHint(error: WebhookError): WebhookError {
   return reworded(error, error.detail + hintFor(error));
 }

@@ -11,12 +11,12 @@ export function keyOf({ url, type }: Identity): string {
   return `${type} ${normalizeUrl(url)}`;
 }
 
-/** Returns a new id for a registration that got no usable answer. */
+/** Returns a new id for a registration that got no usable response. */
 export function newPendingId(): string {
   return `${PENDING_PREFIX}${randomUUID()}`;
 }
 
-/** Returns whether an id stands for a registration that got no usable answer. */
+/** Returns whether an id stands for a registration that got no usable response. */
 export function isPendingId(id: string): boolean {
   return id.startsWith(PENDING_PREFIX);
 }

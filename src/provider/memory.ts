@@ -3,22 +3,15 @@ import { normalizeUrl } from "../shared/url";
 import type { Evidence } from "./decide";
 import { aboutResource } from "./engine";
 import type { PendingError } from "./errors";
-import { keyOf } from "./identity";
+import { type Identity, keyOf } from "./identity";
 import { pendingEvidence } from "./stackState";
 import type { EndpointInputs, PendingState } from "./state";
 
 /**
- * What this process learns about an endpoint, by its id:
- * - `seen`: a resource of the stack has it or had it
- * - `made`: `create` returned it: registered, adopted or taken over
- * - `kept`, `replaced`: what `diff` said of its resource
- * - `named`: the `adoptId` of a new resource names it
- * - `read`: a refresh has just read it, and the engine's next `diff` only displays what changed (engine rule 7)
- *
- * And about a registration, by a pending resource's id or the URN of an interrupted creation:
- * - `settled`: what it made is known
+ * What this process learns about an endpoint, by its id. `closed` is about a registration, by a pending resource's id or the URN of an
+ * interrupted creation.
  */
-type Fact = "seen" | "made" | "kept" | "replaced" | "named" | "read" | "settled";
+type Fact = "had" | "made" | "kept" | "replaced" | "named" | "read" | "closed";
 
 /**
  * What the verbs of one run tell each other. The plugin is a process of its own for each provider and command, so the engine's calls
@@ -26,40 +19,67 @@ type Fact = "seen" | "made" | "kept" | "replaced" | "named" | "read" | "settled"
  */
 export class Memory {
   readonly #facts = new Map<string, Set<Fact>>();
-  /** The pending resources that `diff`, `read` or `delete` met, by url and type. */
+  /** The pending resources that `diff`, `read` or `delete` was asked about, by url and type. */
   readonly #pending = new Map<string, Map<string, Evidence>>();
-  /** The registrations of this run that got no usable answer, by url and type. */
+  /** The registrations of this run that got no usable response, by url and type. */
   readonly #unanswered = new Map<string, PendingError>();
   /** The urls that the program declares as secrets, as far as they are known. */
   readonly #secretUrls = new Set<string>();
   /** The names of the resources that were checked, by their inputs: `create` gets nothing else (engine rule 28). */
   readonly #names = new Map<string, string[]>();
 
-  note(id: string, fact: Fact): void {
-    const facts = this.#facts.get(id) ?? new Set<Fact>();
-    if (fact === "replaced") facts.delete("kept");
-    this.#facts.set(id, facts.add(fact));
+  /** A resource of the stack has this endpoint, or had it. */
+  noteHad(id: string): void {
+    this.#note(id, "had");
   }
 
-  has(id: string, fact: Fact): boolean {
-    return this.#facts.get(id)?.has(fact) ?? false;
+  /** `create` returns it: registered, adopted or taken over. A resource has it from now on, though no list may show it yet. */
+  noteMade(endpoint: Endpoint): Endpoint {
+    this.#note(endpoint.id, "made");
+    return endpoint;
   }
 
-  /** Returns whether a resource that this run met has an endpoint or had it. */
+  /** `diff` keeps the resource of this endpoint, or replaces it. */
+  noteDiff(id: string, isReplaced: boolean): void {
+    this.#note(id, "had");
+    if (isReplaced) this.#facts.get(id)?.delete("kept");
+    this.#note(id, isReplaced ? "replaced" : "kept");
+  }
+
+  /** The `adoptId` of a new resource names it. */
+  noteNamed(id: string): void {
+    this.#note(id, "named");
+  }
+
+  /** A refresh has read it, and the engine's next `diff` only displays what changed (engine rule 7). */
+  noteRead(id: string): void {
+    this.#note(id, "had");
+    this.#note(id, "read");
+  }
+
+  /** Nobody looks any more for what this registration made: that is known, or the user said to register another endpoint. */
+  close({ id }: Pick<Evidence, "id">): void {
+    this.#note(id, "closed");
+  }
+
+  isClosed({ id }: Pick<Evidence, "id">): boolean {
+    return this.#has(id, "closed");
+  }
+
+  /** Returns whether `create` has returned an endpoint in this run. */
+  hasMade(id: string): boolean {
+    return this.#has(id, "made");
+  }
+
+  /** Returns whether a resource has an endpoint or had it, as far as a verb was asked about it in this run. */
   holds(id: string): boolean {
-    return this.has(id, "seen") || this.has(id, "made");
+    return this.#has(id, "had") || this.#has(id, "made");
   }
 
   /** Returns whether `delete` must leave an endpoint alone (engine rule 17). */
   spares(id: string): boolean {
-    const isNamed = this.has(id, "named") && !this.has(id, "replaced");
-    return this.has(id, "made") || this.has(id, "kept") || isNamed;
-  }
-
-  /** Records an endpoint that a resource has from now on, though no list may show it yet. */
-  noteMade(endpoint: Endpoint): Endpoint {
-    this.note(endpoint.id, "made");
-    return endpoint;
+    const isNamed = this.#has(id, "named") && !this.#has(id, "replaced");
+    return this.#has(id, "made") || this.#has(id, "kept") || isNamed;
   }
 
   /** Returns whether the engine's `diff` of this endpoint belongs to a refresh: true for one `diff` after each `read`. */
@@ -75,8 +95,10 @@ export class Memory {
     return evidence;
   }
 
-  pendingLike(identity: Pick<EndpointInputs, "url" | "type">): Evidence[] {
-    return [...(this.#pending.get(keyOf(identity))?.values() ?? [])];
+  /** Returns the pending resources of this url and type that are not closed. */
+  pendingLike(identity: Identity): Evidence[] {
+    const noted = this.#pending.get(keyOf(identity))?.values() ?? [];
+    return [...noted].filter((each) => !this.isClosed(each));
   }
 
   noteUnanswered(inputs: EndpointInputs, error: PendingError): void {
@@ -85,7 +107,7 @@ export class Memory {
 
   unansweredLike(inputs: EndpointInputs): PendingError | undefined {
     const error = this.#unanswered.get(keyOf(inputs));
-    return error && !this.has(error.id, "settled") ? error : undefined;
+    return error && !this.isClosed(error) ? error : undefined;
   }
 
   noteSecretUrl(url: string): void {
@@ -111,6 +133,14 @@ export class Memory {
   aboutResource(news: EndpointInputs, message: string): string {
     const [name, ...others] = this.namesOf(news);
     return aboutResource(others.length > 0 ? undefined : name, message);
+  }
+
+  #note(id: string, fact: Fact): void {
+    this.#facts.set(id, (this.#facts.get(id) ?? new Set<Fact>()).add(fact));
+  }
+
+  #has(id: string, fact: Fact): boolean {
+    return this.#facts.get(id)?.has(fact) ?? false;
   }
 }
 

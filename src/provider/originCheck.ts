@@ -9,16 +9,16 @@ import { type EndpointState, isPending } from "./state";
  * leave, counts as registered here. Elsewhere, ids may count anew, so an endpoint is the same only if its url and type are, too.
  */
 export class OriginCheck {
-  constructor(private readonly run: Context) {}
+  constructor(private readonly context: Context) {}
 
   /** Returns whether a resource was registered at another base URL than today's. */
   isOtherService({ baseUrl }: Partial<EndpointState>): boolean {
-    return (baseUrl ?? this.run.origin.baseUrl) !== this.run.origin.baseUrl;
+    return (baseUrl ?? this.context.origin.baseUrl) !== this.context.origin.baseUrl;
   }
 
   /** Returns whether a resource was registered at another base URL or with another key than today's. */
   isElsewhere(state: Partial<EndpointState>): boolean {
-    const { origin } = this.run;
+    const { origin } = this.context;
     return this.isOtherService(state) || (state.account ?? origin.account) !== origin.account;
   }
 
@@ -31,7 +31,7 @@ export class OriginCheck {
   /** Returns whether a recorded endpoint is at today's service, as far as that has to be asked. */
   async isHere(id: string, state: EndpointState): Promise<boolean> {
     if (!this.isElsewhere(state) || isPending(state)) return true;
-    return this.isSameEndpoint(state, await this.run.service.find(id));
+    return this.isSameEndpoint(state, await this.context.service.find(id));
   }
 
   /**
@@ -44,7 +44,7 @@ export class OriginCheck {
   reasonToMove(id: string, state: EndpointState): "account" | "provider" {
     if (this.isOtherService(state) && this.isOtherProvider(state)) return "provider";
     this.assertSameService(id, state);
-    this.run.log.warn(
+    this.context.log.warn(
       "the account of the current API key doesn't have the endpoints that were registered with the previous key, so they are registered " +
         "again. If you changed the key by mistake, stop here and restore it.",
     );
@@ -53,7 +53,7 @@ export class OriginCheck {
 
   /** Returns whether a resource has a provider of another name than the recorded one, so that its move is declared in the program. */
   isOtherProvider({ provider }: EndpointState): boolean {
-    return provider !== this.run.origin.provider;
+    return provider !== this.context.origin.provider;
   }
 
   /**
@@ -64,7 +64,7 @@ export class OriginCheck {
   concludeGone(id: string, state: EndpointState, cause?: unknown): void {
     this.assertSameService(id, state, cause);
     if (!this.isElsewhere(state)) return;
-    this.run.log.warn(
+    this.context.log.warn(
       `endpoint ${id} is not in the account of the current API key, so it counts as deleted. It was registered with a different key. ` +
         "If that key belongs to another account, delete the endpoint there.",
     );
@@ -75,7 +75,7 @@ export class OriginCheck {
     if (!this.isOtherService(state)) return;
     throw new EndpointError(
       "OTHER_BASE_URL",
-      `endpoint ${id} was registered at ${state.baseUrl}, and ${this.run.origin.baseUrl} does not have it. Ways on:\n` +
+      `endpoint ${id} was registered at ${state.baseUrl}, and ${this.context.origin.baseUrl} does not have it. Ways on:\n` +
         "- If you changed the base URL by mistake, restore it and run `pulumi up`. (`pulumi refresh` and `pulumi destroy` use the settings of the last `pulumi up`, unless you add --run-program.)\n" +
         "- To move the endpoint to another service, give it a WebhooksProvider with a new name.\n" +
         "- If the old service no longer exists, run `pulumi state delete` for the resource.",

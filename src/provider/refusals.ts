@@ -46,11 +46,11 @@ export function stillPending({ url }: Wanted): EndpointError {
   );
 }
 
-/** Returns the error for a second registration of a url and type while another one of this run has no answer. */
+/** Returns the error for a second registration of a url and type while another one of this run has no response. */
 export function otherIpPending({ url }: Wanted): EndpointError {
   return new EndpointError(
     "STILL_PENDING",
-    `${describeUrl(url)} was not registered: a registration with the same url and type, and another ip, got no usable answer in this run. ` +
+    `${describeUrl(url)} was not registered: a registration with the same url and type, and another ip, got no usable response in this run. ` +
       "Run the same command again.",
   );
 }
@@ -62,7 +62,7 @@ export function otherIpPending({ url }: Wanted): EndpointError {
 export function mustNotMove({ url }: Pick<Wanted, "url">): EndpointError {
   return new EndpointError(
     "STILL_PENDING",
-    `the registration of ${describeUrl(url)} got no usable answer yet, so the resource cannot move to another provider. Run ` +
+    `the registration of ${describeUrl(url)} got no usable response yet, so the resource cannot move to another provider. Run ` +
       "`pulumi refresh`, which settles it, and then `pulumi up` again. Nothing was changed.",
   );
 }

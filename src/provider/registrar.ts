@@ -27,14 +27,14 @@ export class Registrar {
   readonly #turns = new Map<string, Promise<unknown>>();
 
   constructor(
-    private readonly run: Context,
+    private readonly context: Context,
     private readonly unanswered: Unanswered,
   ) {}
 
   /** @throws PendingError when it was sent and nothing shows whether it was made */
   create(inputs: EndpointInputs): Promise<Endpoint> {
     return this.inTurn(inputs, async () => {
-      const { memory, stack } = this.run;
+      const { memory, stack } = this.context;
       const { adoptId } = inputs;
       // Before anything else: it does not matter to it what an equal resource's registration made.
       const isToAdopt =
@@ -43,43 +43,43 @@ export class Registrar {
       if (earlier !== undefined) return this.#lookAgain(inputs, earlier);
       const endpoint = isToAdopt ? await this.#adopt(adoptId, inputs) : await this.#takeOrRegister(inputs);
       const warning = otherSpellingWarning(inputs.url, endpoint, memory);
-      if (warning !== undefined) this.run.log.warn(warning);
+      if (warning !== undefined) this.context.log.warn(warning);
       return endpoint;
     });
   }
 
   /** Settles a pending resource for `read`: returns its endpoint, or undefined when the registration made none. */
   settleForRead(id: string, state: PendingState): Promise<Endpoint | undefined> {
-    const { memory } = this.run;
+    const { memory } = this.context;
     const own = memory.notePending(id, state);
     return this.inTurn(state, async () => {
       // An equal resource, which failed with the same id, has what it made.
-      if (memory.has(id, "settled")) return undefined;
+      if (memory.isClosed(own)) return undefined;
       const { decision } = await this.unanswered.settle(state, [own]);
       const refusal = refusalOf(decision, state);
       if (refusal && decision.kind !== "exists") throw refusal;
-      memory.note(id, "settled");
+      memory.close(own);
       if (decision.kind !== "take") return undefined;
-      memory.note(decision.endpoint.id, "seen");
+      memory.noteHad(decision.endpoint.id);
       return decision.endpoint;
     });
   }
 
   /** Settles a pending resource for `delete`: deletes its endpoint, unless it is in doubt or another resource is to have it. */
   settleForDelete(id: string, state: PendingState): Promise<void> {
-    const { log, memory, service } = this.run;
+    const { log, memory, service } = this.context;
     const own = memory.notePending(id, state);
     return this.inTurn(state, async () => {
-      if (memory.has(id, "settled")) return;
+      if (memory.isClosed(own)) return;
       const { decision } = await this.unanswered.settle(state, [own]);
       if (decision.kind === "unknowable") throw stillPending(state);
       if (decision.kind === "doubt") log.warn(describeSpared(state, decision));
       if (decision.kind === "take" && !memory.spares(decision.endpoint.id)) {
         await service.delete(decision.endpoint.id).catch(undefinedIfGone);
-        memory.note(decision.endpoint.id, "seen");
+        memory.noteHad(decision.endpoint.id);
       }
       // Not before: a hook can make the engine call `delete` again if the deletion fails.
-      memory.note(id, "settled");
+      memory.close(own);
     });
   }
 
@@ -92,24 +92,24 @@ export class Registrar {
   }
 
   async #adopt(id: string, inputs: EndpointInputs): Promise<Endpoint> {
-    const isHeld = await this.unanswered.holder();
-    return this.#noteAdopted(await adopt(id, inputs, { ...this.run, isHeld }), inputs);
+    const isHeld = await this.unanswered.readOwners();
+    return this.#noteAdopted(await adopt(id, inputs, { ...this.context, isHeld }), inputs);
   }
 
   #noteAdopted(endpoint: Endpoint, inputs: EndpointInputs): Endpoint {
-    const { memory, patienceMs } = this.run;
+    const { memory, graceMs } = this.context;
     // What else a pending registration may have made, its own `delete` looks for.
     for (const pending of memory.pendingLike(inputs))
-      if (isFit(endpoint, pending, patienceMs)) memory.note(pending.id, "settled");
+      if (isFit(endpoint, pending, graceMs)) memory.close(pending);
     return memory.noteMade(endpoint);
   }
 
   async #takeOrRegister(inputs: EndpointInputs): Promise<Endpoint> {
-    const { log, memory } = this.run;
+    const { log, memory } = this.context;
     const { decision, list } = await this.unanswered.settleForCreate(inputs);
     if (decision.kind === "take") {
       const { endpoint, by } = decision;
-      memory.note(by.id, "settled");
+      memory.close(by);
       const message = `took over ${endpoint.id} (${describeUrl(inputs.url)}) that an interrupted run had registered`;
       log.info(memory.aboutResource(inputs, message));
       return memory.noteMade(endpoint);
@@ -118,7 +118,7 @@ export class Registrar {
       log.info(memory.aboutResource(inputs, adopts(decision.endpoint)));
       return this.#noteAdopted(decision.endpoint, inputs);
     }
-    const refusal = refusalOf(decision, inputs, this.run.stack.problem);
+    const refusal = refusalOf(decision, inputs, this.context.stack.problem);
     if (refusal) throw refusal;
     if (decision.kind === "doubt")
       log.warn(`${describeDoubt(inputs, decision)} Another endpoint is registered, as ifExists says.`);
@@ -127,14 +127,14 @@ export class Registrar {
         "the service lists only a part of its endpoints, so nobody can tell whether one that is registered now exists already.",
       );
     // The pending resource that this one replaces made nothing, or the user said to register another one.
-    for (const { id, ip } of memory.pendingLike(inputs))
-      if (ip === (inputs.ip ?? null)) memory.note(id, "settled");
+    for (const pending of memory.pendingLike(inputs))
+      if (pending.ip === (inputs.ip ?? null)) memory.close(pending);
     return this.#register(inputs, list);
   }
 
   /** @param list what was there before */
   async #register(inputs: EndpointInputs, list: EndpointList): Promise<Endpoint> {
-    const { clock, log, memory, origin, service } = this.run;
+    const { clock, log, memory, origin, service } = this.context;
     const { url, type, ip } = inputs;
     const before = [...equalIn(list, inputs), ...list.unrecognized].map(({ id }) => id);
     let [sentAt, attemptedAt] = [clock.now(), service.time()];
@@ -157,7 +157,7 @@ export class Registrar {
         memory.noteUnanswered(inputs, failure);
         throw failure;
       }
-      const message = `found ${endpoint.id} (${describeUrl(url)}), which the service registered without a usable answer`;
+      const message = `found ${endpoint.id} (${describeUrl(url)}), which the service registered without a usable response`;
       log.info(memory.aboutResource(inputs, message));
       return memory.noteMade(endpoint);
     }
@@ -168,11 +168,11 @@ export class Registrar {
    * resource as half-made only if `create` fails in the same way again, so any failure becomes that one.
    */
   async #lookAgain(inputs: EndpointInputs, earlier: PendingError): Promise<Endpoint> {
-    const { memory } = this.run;
+    const { memory } = this.context;
     if ((inputs.ip ?? null) !== earlier.properties.ip) throw otherIpPending(inputs);
     const endpoint = await this.unanswered.lookFor(inputs, evidenceOf(earlier), Number.NEGATIVE_INFINITY);
     if (endpoint === undefined) throw earlier;
-    memory.note(earlier.id, "settled");
+    memory.close(earlier);
     return memory.noteMade(endpoint);
   }
 }

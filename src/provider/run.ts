@@ -1,15 +1,15 @@
 import { type Wait, WebhooksClient, type WebhooksClientOptions } from "../client";
 import type { Clock } from "../client/clock";
+import { CreationCheck } from "./creationCheck";
 import type { Engine, EngineLog } from "./engine";
 import { Memory } from "./memory";
 import { OriginCheck } from "./originCheck";
-import { Preview } from "./preview";
 import { Registrar } from "./registrar";
 import { Service } from "./service";
 import { type Configuration, type ResolvedSettings, resolveSettings } from "./settings";
 import { type readStackState, Stack } from "./stack";
 import { originOf } from "./state";
-import { patienceFor } from "./time";
+import { gracePeriodFor } from "./time";
 import { Unanswered } from "./unanswered";
 
 export interface RunOptions {
@@ -45,28 +45,28 @@ function assemble(
   const { timeoutSeconds, ...connection } = settings;
   const { cancelled } = engine;
   const timeoutMs = timeoutSeconds * 1000;
-  const patienceMs = patienceFor(timeoutMs);
+  const graceMs = gracePeriodFor(timeoutMs);
   const origin = originOf({ ...connection, providerName });
   const log = oncePerMessage(engine);
   const onWait = ({ operation, delayMs, statusCode }: Wait) => {
     if (delayMs < WORTH_A_LINE_MS) return;
-    const answer = statusCode === undefined ? "did not answer" : `answered ${statusCode}`;
-    log.info(`${operation} waits ${Math.ceil(delayMs / 1000)} s: the service ${answer}`);
+    const reason = statusCode === undefined ? "did not answer" : `answered ${statusCode}`;
+    log.info(`${operation} waits ${Math.ceil(delayMs / 1000)} s: the service ${reason}`);
   };
   const client = new WebhooksClient({ ...connection, timeoutMs, onWait, dispatcher }, { clock, cancelled });
-  const showAnswersTo = showResponses ? connection.apiKey : undefined;
-  const service = new Service(client, { clock, log, cancelled, showAnswersTo });
+  const showResponsesWithout = showResponses ? connection.apiKey : undefined;
+  const service = new Service(client, { clock, log, cancelled, showResponsesWithout });
   const memory = new Memory();
   const stack = new Stack({ ...options, log, origin, memory });
-  const shared = { clock, log, cancelled, origin, memory, service, stack, timeoutMs, patienceMs };
-  const unanswered = new Unanswered(shared);
-  const registrar = new Registrar(shared, unanswered);
+  const context = { clock, log, cancelled, origin, memory, service, stack, timeoutMs, graceMs };
+  const unanswered = new Unanswered(context);
+  const registrar = new Registrar(context, unanswered);
   return {
-    ...shared,
+    ...context,
     ifExists,
     registrar,
-    origins: new OriginCheck(shared),
-    preview: new Preview(shared, unanswered),
+    origins: new OriginCheck(context),
+    creations: new CreationCheck(context, unanswered),
   };
 }
 

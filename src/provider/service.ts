@@ -9,17 +9,17 @@ import type { Clock } from "../client/clock";
 import { undefinedIfGone } from "../client/errors";
 import type { EngineLog } from "./engine";
 import { isUnauthorized } from "./errors";
-import { describeAnswer, hasAnswer } from "./shownAnswer";
+import { describeResponse, hasResponse } from "./shownResponse";
 
 /** How long one list serves, in milliseconds. The reads of a run, and its registrations, come within moments of each other. */
 const LIST_LIFETIME_MS = 10_000;
 interface ServiceOptions {
   readonly clock: Clock;
   readonly log: EngineLog;
-  /** Ends requests that only read: a cancelled run does not need their answers. */
+  /** Ends requests that only read: a cancelled run does not need their responses. */
   readonly cancelled: AbortSignal | undefined;
-  /** The API key, to warn with the service's answers to requests that it refused. Undefined: don't. */
-  readonly showAnswersTo: string | undefined;
+  /** The API key: warnings show the service's responses to requests that it refused, without it. Undefined: none does. */
+  readonly showResponsesWithout: string | undefined;
 }
 
 /**
@@ -108,11 +108,15 @@ export class Service {
   }
 
   /** Shows a refusal if the user wants that. */
-  #shown<T>(answer: Promise<T>): Promise<T> {
-    const { log, showAnswersTo } = this.options;
-    return answer.catch((error: unknown) => {
-      if (showAnswersTo !== undefined && hasAnswer(error) && !(error instanceof WebhookEndpointNotFoundError))
-        log.warn(describeAnswer(error, showAnswersTo));
+  #shown<T>(result: Promise<T>): Promise<T> {
+    const { log, showResponsesWithout } = this.options;
+    return result.catch((error: unknown) => {
+      if (
+        showResponsesWithout !== undefined &&
+        hasResponse(error) &&
+        !(error instanceof WebhookEndpointNotFoundError)
+      )
+        log.warn(describeResponse(error, showResponsesWithout));
       throw error;
     });
   }

@@ -44,7 +44,7 @@ export type Configuration = (key: string) => string | undefined;
 
 export interface ResolvedSettings {
   readonly settings: Settings;
-  /** Whether warnings show the service's answers to requests that it refused. */
+  /** Whether warnings show the service's responses to requests that it refused. */
   readonly showResponses: boolean;
   /** For resources that do not say it themselves. */
   readonly ifExists: IfExists;

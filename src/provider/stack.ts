@@ -41,7 +41,7 @@ export class Stack {
   #reading: Promise<StackState | undefined> | undefined;
   #proof: Promise<boolean> | undefined;
 
-  constructor(private readonly run: StackSources) {}
+  constructor(private readonly context: StackSources) {}
 
   /** Tells where the stack is, so that its state is read there. */
   isAt(place: StackPlace): void {
@@ -60,7 +60,7 @@ export class Stack {
 
   /** Returns whether a resource of this name and with these inputs has an endpoint. Without a `diff`, only the state knows (engine rule 17). */
   async hasEndpointOf(inputs: EndpointInputs): Promise<boolean> {
-    const { memory, origin } = this.run;
+    const { memory, origin } = this.context;
     const state = await this.state();
     return memory.namesOf(inputs).some((name) => state?.hasEndpointNamed(name, origin));
   }
@@ -76,7 +76,7 @@ export class Stack {
   }
 
   async #prove(inputs: EndpointInputs): Promise<boolean> {
-    const { engine, environment, memory } = this.run;
+    const { engine, environment, memory } = this.context;
     const { organization = SELF_MANAGED, rootDirectory = "" } = this.#place;
     const [urn = "", found] = [await engine.rootUrn(), await this.state()];
     const now = await this.#export(urn).catch(() => undefined);
@@ -92,7 +92,7 @@ export class Stack {
   }
 
   async #read(): Promise<StackState | undefined> {
-    const { engine, log } = this.run;
+    const { engine, log } = this.context;
     const urn = await engine.rootUrn();
     if (urn === undefined) {
       this.#reading = undefined;
@@ -113,7 +113,7 @@ export class Stack {
   }
 
   #export(urn: string): Promise<StackState> {
-    const { environment, readState = readStackState } = this.run;
+    const { environment, readState = readStackState } = this.context;
     return readState(urn, this.#place, environment);
   }
 }

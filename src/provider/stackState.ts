@@ -28,15 +28,15 @@ export interface Deployment {
   readonly pending_operations?: readonly { readonly type: string; readonly resource: Resource }[];
 }
 
-/** What asks for evidence: an endpoint of one provider, and the names of the resources that want it. */
-export interface Asker {
+/** Whose evidence is wanted: that of an endpoint of one provider, and of the resources that declare it. */
+export interface EvidenceQuery {
   readonly wanted: Wanted;
   /** A url that the state encrypts is compared by the resource's name. */
   readonly names: readonly string[];
   readonly origin: Origin;
 }
 
-/** A stack's state at one moment: who has an endpoint, and what may have registered one without an answer. */
+/** A stack's state at one moment: who has an endpoint, and what may have registered one without a response. */
 export class StackState {
   readonly #deployment: Deployment;
   /** The resources of the stack that have an endpoint, by its id, whatever their provider. */
@@ -83,9 +83,9 @@ export class StackState {
   }
 
   /** Returns the pending resources and the interrupted creations that may have registered what is wanted. */
-  evidence(asker: Asker): Evidence[] {
-    const pending = this.endpoints.filter((each) => isPendingId(each.id ?? "") && isOf(each, asker));
-    const interrupted = this.interrupted.filter((each) => isOf(each, asker));
+  evidence(query: EvidenceQuery): Evidence[] {
+    const pending = this.endpoints.filter((each) => isPendingId(each.id ?? "") && isOf(each, query));
+    const interrupted = this.interrupted.filter((each) => isOf(each, query));
     return [...pending.map(pendingEvidence), ...interrupted.map(interruptedEvidence)];
   }
 
@@ -160,7 +160,7 @@ export function pendingEvidence({
   };
 }
 
-function isOf(resource: Resource, { wanted, names, origin }: Asker): boolean {
+function isOf(resource: Resource, { wanted, names, origin }: EvidenceQuery): boolean {
   if (providerNameOf(resource) !== origin.provider) return false;
   const recordedAt = resource.outputs?.baseUrl ?? origin.baseUrl;
   if (recordedAt !== origin.baseUrl) return false;

@@ -1,10 +1,10 @@
 /** How much earlier than its request an endpoint may be dated, in milliseconds: `Date` has whole seconds, and clocks differ. */
 const TOLERANCE_MS = 5_000;
-const LEAST_PATIENCE_MS = 20_000;
+const LEAST_GRACE_MS = 20_000;
 
 /** Returns how long after a registration was sent the service may still make its endpoint, in milliseconds. */
-export function patienceFor(timeoutMs: number): number {
-  return Math.max(2 * timeoutMs, LEAST_PATIENCE_MS);
+export function gracePeriodFor(timeoutMs: number): number {
+  return Math.max(2 * timeoutMs, LEAST_GRACE_MS);
 }
 
 /** ISO 8601 with a time zone, or the format of HTTP. Without a zone, nothing says which clock a time is on. */
@@ -22,6 +22,6 @@ export function parseTimestamp(timestamp: string | null): number | undefined {
 }
 
 /** Returns whether something made at a time may come of what was sent at another, both on the service's clock. */
-export function isInWindow(made: number, sentAt: number, patienceMs: number): boolean {
-  return made >= sentAt - TOLERANCE_MS && made <= sentAt + patienceMs;
+export function isInWindow(made: number, sentAt: number, graceMs: number): boolean {
+  return made >= sentAt - TOLERANCE_MS && made <= sentAt + graceMs;
 }

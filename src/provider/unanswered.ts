@@ -6,7 +6,7 @@ import { type Decision, decide, type Evidence, type Named, type Question, type W
 import { refusalOf } from "./refusals";
 import type { EndpointInputs } from "./state";
 
-/** How long a registration without an answer is looked for at least, in milliseconds since it was sent. */
+/** How long a registration without a response is looked for at least, in milliseconds since it was sent. */
 const LEAST_LOOK_MS = 5_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 2_000;
@@ -19,13 +19,13 @@ interface Settled {
   readonly list: EndpointList;
 }
 
-/** What registrations without an answer made: their evidence, and the waits for it. */
+/** What registrations without a response made: their evidence, and the waits for it. */
 export class Unanswered {
-  constructor(private readonly run: Context) {}
+  constructor(private readonly context: Context) {}
 
   /** Decides what a resource gets, as far as a list tells now. */
   async look(inputs: EndpointInputs): Promise<Decision> {
-    const { service } = this.run;
+    const { service } = this.context;
     const asked = [service.list(), this.evidence(inputs), this.#question(inputs)] as const;
     const [list, evidence, question] = await Promise.all(asked);
     return decide({ ...question, evidence, list });
@@ -36,22 +36,21 @@ export class Unanswered {
    * run's: otherwise, what it would excuse or prove stops.
    */
   async settleForCreate(inputs: EndpointInputs): Promise<Settled> {
-    const { memory, patienceMs, stack } = this.run;
+    const { memory, graceMs, stack } = this.context;
     const settled = await this.settle(inputs, await this.evidence(inputs));
     const { decision, list } = settled;
-    const question = { list, patienceMs, waitedMs: patienceMs, isHeld: ({ id }: Named) => memory.holds(id) };
-    const evidence = this.#unsettled(memory.pendingLike(inputs));
+    const question = { list, graceMs, waitedMs: graceMs, isHeld: ({ id }: Named) => memory.holds(id) };
+    const evidence = memory.pendingLike(inputs);
     const certain = decide({ ...question, wanted: inputs, evidence });
     const isStop = (each: Decision) => refusalOf(each, inputs) !== undefined;
     const isSame = !isStop(certain) && takenBy(certain) === takenBy(decision);
     if (isStop(decision) || isSame || (await stack.isProven(inputs))) return settled;
-    if (certain.kind !== "adopt") return { decision: certain, list };
     return { decision: decide({ ...question, wanted: { ...inputs, ifExists: "fail" }, evidence }), list };
   }
 
   /** Decides what a resource gets, and waits while a registration may still be made. */
   async settle(wanted: Wanted, evidence: readonly Evidence[]): Promise<Settled> {
-    const { clock, cancelled, service } = this.run;
+    const { clock, cancelled, service } = this.context;
     const question = await this.#question(wanted);
     const startedAt = clock.now();
     let list = await service.list();
@@ -72,7 +71,7 @@ export class Unanswered {
    * @param sentAt on this process's clock
    */
   async lookFor(wanted: Wanted, fresh: Evidence, sentAt: number): Promise<Endpoint | undefined> {
-    const { clock, cancelled, service, timeoutMs } = this.run;
+    const { clock, cancelled, service, timeoutMs } = this.context;
     const until = sentAt + Math.max(timeoutMs, LEAST_LOOK_MS);
     const question = await this.#question(wanted);
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
@@ -87,34 +86,30 @@ export class Unanswered {
   }
 
   /** Returns whether a resource of the stack has an endpoint, as far as this run knows. */
-  async holder(): Promise<Question["isHeld"]> {
-    const { memory, origin } = this.run;
-    const state = await this.run.stack.state();
+  async readOwners(): Promise<Question["isHeld"]> {
+    const { memory, origin } = this.context;
+    const state = await this.context.stack.state();
     return (endpoint) => memory.holds(endpoint.id) || (state?.has(endpoint, origin) ?? false);
   }
 
   /** Returns what may have made an endpoint for a resource: pending resources and interrupted creations. */
   async evidence(inputs: EndpointInputs): Promise<Evidence[]> {
-    const { memory, origin } = this.run;
-    const state = await this.run.stack.state();
+    const { memory, origin } = this.context;
+    const state = await this.context.stack.state();
     const recorded = state?.evidence({ wanted: inputs, names: memory.namesOf(inputs), origin }) ?? [];
     const known = new Set(recorded.map(({ id }) => id));
-    const met = memory.pendingLike(inputs).filter(({ id }) => !known.has(id));
-    return this.#unsettled([...recorded, ...met]);
-  }
-
-  #unsettled(evidence: readonly Evidence[]): Evidence[] {
-    return evidence.filter(({ id }) => !this.run.memory.has(id, "settled"));
+    const noted = memory.pendingLike(inputs).filter(({ id }) => !known.has(id));
+    return [...recorded.filter((each) => !memory.isClosed(each)), ...noted];
   }
 
   async #question(wanted: Wanted) {
-    return { wanted, isHeld: await this.holder(), patienceMs: this.run.patienceMs };
+    return { wanted, isHeld: await this.readOwners(), graceMs: this.context.graceMs };
   }
 
   #say({ url }: Wanted, milliseconds: number): void {
     if (milliseconds < WORTH_A_LINE_MS) return;
     const seconds = Math.ceil(milliseconds / 1000);
-    this.run.log.info(
+    this.context.log.info(
       `waiting up to ${seconds} s in case the registration of ${describeUrl(url)} completes late`,
     );
   }

@@ -4,7 +4,7 @@ import { systemClock } from "../client/clock";
 import { AFTER_INPUT } from "../shared/permanent";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import { sameUrl } from "../shared/url";
-import { changedArguments, checkArguments, declaredArguments } from "./arguments";
+import { changedArguments, checkArguments, declaredArguments, noteHiddenInputs } from "./arguments";
 import { aboutResource, connectEngine } from "./engine";
 import { EndpointError, explained, PendingError, settingsUnusable } from "./errors";
 import { mustNotMove } from "./refusals";
@@ -17,7 +17,7 @@ type WithProvider<T> = T & { __provider?: string };
 /**
  * Returns the six verbs over the service's register, get, list and delete. A change of url, type or ip replaces; what the service does
  * not know is gone; nothing is changed in place, because the service cannot. docs/pulumi-engine.md describes how the engine calls the
- * verbs and what it makes of their answers.
+ * verbs and what it makes of their results.
  */
 export function createProvider(options: Partial<RunOptions> = {}) {
   const { environment = process.env, engine = connectEngine(), clock = systemClock } = options;
@@ -53,14 +53,16 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       if ("problems" in result)
         problems.push(...result.problems.map((problem) => `${problem} (SETTINGS_INVALID)`));
       else if (problems.length === 0) {
-        const { ifExists, log, preview, registrar } = result.run;
+        const { creations, ifExists, log, registrar } = result.run;
         const inputs = { ifExists, ...args } as unknown as EndpointInputs;
-        const name = preview.note(news, inputs);
-        for (const warning of warnings) log.warn(aboutResource(name, warning));
+        const name = noteHiddenInputs(result.run, news, inputs);
+        // Once: whoever keeps the endpoint as it is has read it.
+        if (isNew || olds.url !== args.url || olds.type !== args.type)
+          for (const warning of warnings) log.warn(aboutResource(name, warning));
         // In turn: what an equal resource is about to get is not another's.
-        if (isNew) problems.push(...(await registrar.inTurn(inputs, () => preview.refusals(inputs))));
+        if (isNew) problems.push(...(await registrar.inTurn(inputs, () => creations.refusals(inputs))));
         // The program's class passes it, with an unknown value in a preview (engine rule 49).
-        if (isNew && after !== undefined && after !== UNKNOWN_VALUE) after = await preview.serviceTime();
+        if (isNew && after !== undefined && after !== UNKNOWN_VALUE) after = await creations.serviceTime();
       }
       const inputs = {
         ...args,
@@ -77,9 +79,9 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     ): Promise<dynamic.DiffResult> {
       const { memory, origins } = requireRun();
       const replaces: string[] = changedArguments(olds, news);
-      const isOtherDoor = (olds.__provider === undefined) !== (news.__provider === undefined);
+      const isOtherPlugin = (olds.__provider === undefined) !== (news.__provider === undefined);
       if (isPending(olds)) {
-        if (isOtherDoor || origins.isOtherProvider(olds)) throw mustNotMove(olds);
+        if (isOtherPlugin || origins.isOtherProvider(olds)) throw mustNotMove(olds);
         origins.assertSameService(id, olds);
         memory.notePending(id, olds);
         replaces.push("pending");
@@ -88,9 +90,8 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       const isHere = await origins.isHere(id, olds);
       if (isHere) {
         // A resource that adopted or took over this endpoint has it now.
-        if (memory.has(id, "made")) replaces.push("id");
-        memory.note(id, "seen");
-        memory.note(id, replaces.length === 0 ? "kept" : "replaced");
+        if (memory.hasMade(id)) replaces.push("id");
+        memory.noteDiff(id, replaces.length > 0);
       } else {
         // There, the id may be another endpoint's.
         replaces.push(origins.reasonToMove(id, olds));
@@ -117,7 +118,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         const endpoint = await service.find(id);
         if (!endpoint)
           throw new EndpointError(
-            "ENDPOINT_NOT_FOUND",
+            "NOT_FOUND",
             `the service has no endpoint ${id}. Check the id, and that the API key belongs to its account.`,
           );
         const state = { ...stateOf(endpoint, endpoint, origin), external: true };
@@ -126,16 +127,13 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       const { external, ip, type } = props;
       const isOwn = !external && !origins.isElsewhere(props);
       if (isPending(props)) origins.assertSameService(id, props);
-      else if (isOwn) memory.note(id, "seen");
+      else if (isOwn) memory.noteHad(id);
       const endpoint = isPending(props) ? await registrar.settleForRead(id, props) : await service.find(id);
       if (!origins.isSameEndpoint(props, endpoint)) {
         origins.concludeGone(id, props);
         return {};
       }
-      if (!external) {
-        memory.note(endpoint.id, "seen");
-        memory.note(endpoint.id, "read");
-      }
+      if (!external) memory.noteRead(endpoint.id);
       const url = sameUrl(props.url, endpoint.url) ? props.url : endpoint.url;
       const inputs = { url, type: endpoint.type, ...(ip && { ip }) };
       const state = { ...stateOf(endpoint, inputs, origin), ...(external && { external }) };
@@ -168,7 +166,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         }
         try {
           await service.delete(id);
-          memory.note(id, "seen");
+          memory.noteHad(id);
         } catch (error) {
           if (!(error instanceof WebhookEndpointNotFoundError)) throw error;
           origins.concludeGone(id, state, error);

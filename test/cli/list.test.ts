@@ -180,5 +180,5 @@ test("get shows one endpoint and its resource", async () => {
 test("get of an id that the service does not list is an error", async () => {
   const { status, stderr } = await command(["get", "wh_9"]);
   expect(status).toBe(1);
-  expect(stderr).toMatch(/no endpoint wh_9.*\(ENDPOINT_NOT_FOUND\)/);
+  expect(stderr).toMatch(/no endpoint wh_9.*\(NOT_FOUND\)/);
 });

@@ -6,8 +6,8 @@ import { ConfigureRequest, DiffResponse } from "@pulumi/pulumi/proto/provider_pb
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { PluginEngine } from "../../src/plugin/engine";
+import { createHandlers } from "../../src/plugin/handlers";
 import { createResources, type Resources } from "../../src/plugin/resources";
-import { createService } from "../../src/plugin/service";
 import { type Deployment, StackState } from "../../src/provider/stackState";
 
 export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
@@ -73,7 +73,7 @@ export class NativePlugin {
     const engine = new PluginEngine(`127.0.0.1:${await listen(plugin.#engine)}`);
     const readState = async () => new StackState({ resources: state });
     const ours = () => createResources({ environment, engine, readState });
-    const service = createService({ environment, engine, resources: resources ?? ours() });
+    const service = createHandlers({ environment, engine, resources: resources ?? ours() });
     plugin.#server.addService(ResourceProviderService, service);
     const address = `127.0.0.1:${await listen(plugin.#server)}`;
     // A port may come again: another plugin's broken connection must not be this one's.

@@ -1,6 +1,6 @@
 import { changedArguments, checkArguments, declaredArguments } from "../../src/provider/arguments";
 import type { EndpointState } from "../../src/provider/state";
-import { parseTimestamp, patienceFor } from "../../src/provider/time";
+import { gracePeriodFor, parseTimestamp } from "../../src/provider/time";
 import { UNKNOWN_VALUE } from "../../src/shared/unknownValue";
 
 const valid = { url: "https://hooks.example.com/t0ken", type: "production" };
@@ -91,5 +91,5 @@ test.each<[string | null, number | undefined]>([
 });
 
 test("patience is twice the timeout, and at least 20 s", () => {
-  expect([1, 10_000, 30_000].map(patienceFor)).toEqual([20_000, 20_000, 60_000]);
+  expect([1, 10_000, 30_000].map(gracePeriodFor)).toEqual([20_000, 20_000, 60_000]);
 });

@@ -110,7 +110,7 @@ test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
   ["no fit, and the window over", "register", [], [sent(21)]],
 ])("with %s, the rule says %s", (_, expected, endpoints, evidence = [], { list, ...more } = {}) => {
   const whole = { endpoints, unrecognized: [], complete: true, serverTime: NOW, ...list };
-  const question = { wanted, evidence, list: whole, isHeld: () => false, patienceMs: 20_000, ...more };
+  const question = { wanted, evidence, list: whole, isHeld: () => false, graceMs: 20_000, ...more };
   const decision = decide(question);
   expect(said(decision)).toBe(expected);
   expect(refusalOf(decision, wanted)?.code).toBe(CODES[decision.kind]);

@@ -58,7 +58,7 @@ describe("a registration that got no usable answer", () => {
     lose({ kind: "lost-after" });
     await heals([declared("late", "late", { ifExists: "register" })], [before]);
     const message = expect.stringMatching(
-      new RegExp(`^WebhookEndpoint "late": found ${idOf("late")} .*without a usable answer$`),
+      new RegExp(`^WebhookEndpoint "late": found ${idOf("late")} .*without a usable response$`),
     );
     expect(world.shown).toContainEqual({ severity: "info", message });
   });

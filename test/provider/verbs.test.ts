@@ -139,6 +139,13 @@ test.each<[string, Omit<Fault, "operation">, number, RegExp[]]>([
 test("check fails the preview when the key is refused, and names the resource in a warning about its host", async () => {
   expect(await reasons("jobs", { url: "https://localhost/" })).toBe("");
   warned(/^WebhookEndpoint "jobs": .*private network/);
+  // Not at each `up`: only when it is new, or its url or type changes.
+  next();
+  const { length } = world.shown;
+  await verbs.check({ ...inputs, url: "https://localhost/" }, program("jobs", { url: "https://localhost/" }));
+  expect(world.shown).toHaveLength(length);
+  await verbs.check(inputs, program("jobs", { url: "https://localhost/" }));
+  expect(world.shown).toHaveLength(length + 1);
   service.accounts.clear();
   next();
   expect(await reasons("jobs")).toMatch(/401.*UNAUTHORIZED/s);
@@ -237,7 +244,7 @@ test("create adopts exactly the endpoint that adoptId names, and sends nothing t
 test.each<[string, object, RegExp]>([
   ["another url", { url: urlOf("other") }, /url or type, https:.*t0ken.*\(production\).*ADOPT_MISMATCH/s],
   ["another type", { type: "development" }, /url or type, .*\(production\).*ADOPT_MISMATCH/s],
-  ["another id", { adoptId: "wh_none" }, /no endpoint with this id.*ADOPT_NOT_FOUND/],
+  ["another id", { adoptId: "wh_none" }, /no endpoint with this id.*NOT_FOUND/],
 ])("create refuses to adopt an endpoint of %s", async (_, change, message) => {
   const { id } = service.add(inputs);
   await expect(verbs.create({ ...inputs, adoptId: id, ...change })).rejects.toThrow(message);
@@ -308,7 +315,7 @@ test("a recorded endpoint that a get does not find is gone, also for a delete, a
   expect(await verbs.read(id, outs)).toEqual({});
   expect(sent()).toEqual(["list", "get"]);
   await next().delete(id, outs);
-  await fails(verbs.read(id, {}), /no endpoint.*ENDPOINT_NOT_FOUND/);
+  await fails(verbs.read(id, {}), /no endpoint.*NOT_FOUND/);
   service.fault({ operation: "any", kind: "status", status: 410, times: 2 });
   expect(await next().read(id, outs)).toEqual({});
   await verbs.delete(id, outs);

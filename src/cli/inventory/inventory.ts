@@ -1,7 +1,7 @@
 import type { Endpoint, EndpointList } from "../../client";
 import { keyOf } from "../../provider/identity";
 import { wantedBy } from "../../provider/stackState";
-import { parseTimestamp, patienceFor } from "../../provider/time";
+import { gracePeriodFor, parseTimestamp } from "../../provider/time";
 import { describeUrl, normalizeUrl } from "../../shared/url";
 import type { Account } from "../account";
 import { describeAge } from "../duration";
@@ -64,7 +64,7 @@ export async function takeInventory(
 
 /** @param timeoutMs how long an operation of a run may take */
 export function inventoryOf(list: EndpointList, stacks: Stacks, timeoutMs: number): Inventory {
-  const ownerOf = ownersIn(stacks, patienceFor(timeoutMs));
+  const ownerOf = ownersIn(stacks, gracePeriodFor(timeoutMs));
   const owned = list.endpoints.map((endpoint) => ({ endpoint, owner: ownerOf(endpoint) }));
   const managed = owned.filter(({ owner }) => owner.kind === "managed");
   const twins = new Map(managed.map(({ endpoint, owner }) => [keyOf(endpoint), owner.by[0]]));
@@ -110,12 +110,12 @@ export function dataOf({ endpoint: { id, type, createdAt, updatedAt }, shownUrl,
   return { id, url: shownUrl, type, createdAt, updatedAt, owner: data };
 }
 
-/** @throws CliError `ENDPOINT_NOT_FOUND` */
+/** @throws CliError `NOT_FOUND` */
 export function entryOf(id: string, { entries }: Inventory): Entry {
   const entry = entries.find(({ endpoint }) => endpoint.id === id);
   if (entry !== undefined) return entry;
   throw new CliError(
-    "ENDPOINT_NOT_FOUND",
+    "NOT_FOUND",
     `the account of this API key has no endpoint ${id} that can be read. \`npx pulumi-webhook-endpoints list\` shows those that it has`,
   );
 }
@@ -125,7 +125,7 @@ export function entryOf(id: string, { entries }: Inventory): Entry {
  *
  * @param verb what is to be done with them
  * @param whyNot says why it cannot be done with one of them, as the rest of a sentence after its id
- * @throws CliError `ENDPOINT_NOT_FOUND`, `NOT_ADOPTABLE` or `NOT_DELETABLE`
+ * @throws CliError `NOT_FOUND`, `NOT_ADOPTABLE` or `NOT_DELETABLE`
  */
 export function named(
   ids: readonly string[],

@@ -32,15 +32,15 @@ export interface Owner {
 /**
  * Finds out from the states of some stacks who has an endpoint.
  *
- * @param patienceMs how long after it was sent a registration may still be made
+ * @param graceMs how long after it was sent a registration may still be made
  */
-export function ownersIn(stacks: Stacks, patienceMs: number): (endpoint: Endpoint) => Owner {
+export function ownersIn(stacks: Stacks, graceMs: number): (endpoint: Endpoint) => Owner {
   const recorded = new Map<string, Holder[]>();
   for (const holder of stacks.known.flatMap(holdersIn)) {
     const { id = "" } = holder.resource;
     recorded.set(id, [...(recorded.get(id) ?? []), holder]);
   }
-  const unfinished = stacks.known.flatMap((stack) => unfinishedIn(stack, patienceMs));
+  const unfinished = stacks.known.flatMap((stack) => unfinishedIn(stack, graceMs));
   return (endpoint) => {
     const by = recorded.get(endpoint.id);
     if (by !== undefined) return managed(by);
@@ -64,7 +64,7 @@ export function unansweredIn(stack: KnownStack): Holder[] {
 }
 
 /** Returns the registrations that may have made an endpoint, and the adoptions that have not ended. */
-function unfinishedIn(stack: KnownStack, patienceMs: number) {
+function unfinishedIn(stack: KnownStack, graceMs: number) {
   const adoptions = stack.deployment.pending_operations.map(({ resource }) => {
     const mayHave = ({ id }: Endpoint) => id === resource.inputs?.adoptId;
     return { stack, resource, mayHave };
@@ -76,7 +76,7 @@ function unfinishedIn(stack: KnownStack, patienceMs: number) {
     const mayHave = (endpoint: Endpoint) => {
       // If the state encrypts what was wanted, it may be any.
       const wanted = wantedBy(resource) ?? endpoint;
-      return keyOf(wanted) === keyOf(endpoint) && isFit(endpoint, evidence, patienceMs);
+      return keyOf(wanted) === keyOf(endpoint) && isFit(endpoint, evidence, graceMs);
     };
     return { stack, resource, mayHave };
   });

@@ -14,9 +14,9 @@ import { schema } from "./schema";
 import { settingLookup } from "./settings";
 import { conceal, type Properties, reveal } from "./values";
 
-interface ServiceOptions {
+interface HandlerOptions {
   readonly environment: NodeJS.ProcessEnv;
-  readonly engine: Engine & Pick<PluginEngine, "cancel" | "met">;
+  readonly engine: Engine & Pick<PluginEngine, "cancel" | "noteUrn">;
   /** Default: those of this package. */
   readonly resources?: Resources;
 }
@@ -27,18 +27,18 @@ const PROVIDER_KEY = "__provider";
 const EXTERNAL_KEY = "external";
 
 /**
- * The engine's calls, converted to the verbs and back. Nothing here knows what an endpoint is. The engine answers itself what is left
+ * The engine's calls, converted to the verbs and back. Nothing here knows what an endpoint is. The engine does itself what is left
  * out: settings are not checked before a resource needs them, and other settings update a provider and never replace it, which would
  * replace each of its endpoints.
  */
-export function createService({
+export function createHandlers({
   environment,
   engine,
   resources = createResources({ environment, engine }),
-}: ServiceOptions): UntypedServiceImplementation {
+}: HandlerOptions): UntypedServiceImplementation {
   let configuration: Configuration = () => undefined;
   const resourceOf = (urn: string): Resource => {
-    engine.met(urn);
+    engine.noteUrn(urn);
     return resources.of(urn);
   };
 
@@ -50,7 +50,7 @@ export function createService({
     ),
 
     configure: unary(async (request: proto.ConfigureRequest) => {
-      engine.met(request.getUrn() ?? "");
+      engine.noteUrn(request.getUrn() ?? "");
       const { values } = reveal(request.getArgs());
       configuration = settingLookup({ inputs: values, providerName: request.getName() ?? "", environment });
       await resources.configure(configuration);
@@ -92,12 +92,12 @@ export function createService({
     create: unary(async (request: proto.CreateRequest) => {
       const resource = resourceOf(request.getUrn());
       const { values, secretNames } = reveal(request.getProperties(), resource.secretNames);
-      const answer = (outs: Properties) =>
+      const respond = (outs: Properties) =>
         new proto.CreateResponse().setProperties(conceal(outs, secretNames));
-      if (request.getPreview()) return answer(previewed(values, resource.outputNames));
+      if (request.getPreview()) return respond(previewed(values, resource.outputNames));
       try {
         const { id, outs = {} } = await resource.verbs.create(values);
-        return answer(outs).setId(id);
+        return respond(outs).setId(id);
       } catch (error) {
         throw rpcError(error, secretNames);
       }
@@ -121,12 +121,12 @@ export function createService({
     update: unary(async (request: proto.UpdateRequest) => {
       const resource = resourceOf(request.getUrn());
       const { values, secretNames } = reveal(request.getNews(), resource.secretNames);
-      const answer = (outs: Properties) =>
+      const respond = (outs: Properties) =>
         new proto.UpdateResponse().setProperties(conceal(outs, secretNames));
-      if (request.getPreview()) return answer(previewed(values, resource.outputNames));
+      if (request.getPreview()) return respond(previewed(values, resource.outputNames));
       const olds = reveal(request.getOlds()).values;
       const { outs = {} } = await resource.verbs.update(request.getId(), olds, values);
-      return answer({ ...outs, [PROVIDER_KEY]: undefined });
+      return respond({ ...outs, [PROVIDER_KEY]: undefined });
     }),
 
     delete: unary(async (request: proto.DeleteRequest) => {
@@ -144,14 +144,14 @@ export function createService({
 }
 
 function unary<Request, Response>(
-  answer: (request: Request) => Response | Promise<Response>,
+  handle: (request: Request) => Response | Promise<Response>,
 ): handleUnaryCall<Request, Response> {
-  return ({ request }, respond) => {
+  return ({ request }, reply) => {
     Promise.resolve(request)
-      .then(answer)
+      .then(handle)
       .then(
-        (response) => respond(null, response),
-        (error: unknown) => respond(error instanceof Error ? rpcError(error) : (error as object)),
+        (response) => reply(null, response),
+        (error: unknown) => reply(error instanceof Error ? rpcError(error) : (error as object)),
       );
   };
 }

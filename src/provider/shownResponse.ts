@@ -2,37 +2,37 @@ import { WebhookError } from "../client/errors";
 import { parseJson } from "../shared/json";
 import { hide, spellingsOf } from "../shared/masking";
 
-/** The most of an answer that is shown, in characters. */
+/** The most of a response that is shown, in characters. */
 const LONGEST_SHOWN = 500;
 
 /** What may hold the key with other text in front of it, such as a scheme. */
 const BASE64 = /[A-Za-z0-9+/_\\-]{16,}/g;
 
-/** The errors whose answer a warning has shown. */
+/** The errors whose response a warning has shown. */
 const shownErrors = new WeakSet<WebhookError>();
 
-/** Returns the end of the message of an error that has an answer: no message shows it, because it may be confidential. */
+/** Returns the end of the message of an error that has a response: no message shows it, because it may be confidential. */
 export function hintFor(error: WebhookError): string {
-  if (!hasAnswer(error) || shownErrors.has(error)) return "";
+  if (!hasResponse(error) || shownErrors.has(error)) return "";
   return " To see the service's response in a warning, run `pulumi config set webhooks:showResponses true`, or set WEBHOOKS_SHOW_RESPONSES=true.";
 }
 
 /** Returns whether the service answered a request with a refusal that says why. */
-export function hasAnswer(error: unknown): error is WebhookError & { responseText: string } {
+export function hasResponse(error: unknown): error is WebhookError & { responseText: string } {
   return (
     error instanceof WebhookError && (error.statusCode ?? 0) >= 400 && Boolean(error.responseText?.trim())
   );
 }
 
 /** Returns a warning that shows a refusal: cut, in one line, and without the API key. */
-export function describeAnswer(error: WebhookError & { responseText: string }, apiKey: string) {
+export function describeResponse(error: WebhookError & { responseText: string }, apiKey: string) {
   const { statusCode, responseText } = error;
   shownErrors.add(error);
   // JSON may escape any character.
   const json = parseJson(responseText);
-  const answered = json === undefined ? responseText : JSON.stringify(json);
-  const masked = hide(answered, spellingsOf(apiKey)).replace(BASE64, (text) =>
-    Buffer.from(text, "base64").includes(apiKey) ? "…" : text,
+  const text = json === undefined ? responseText : JSON.stringify(json);
+  const masked = hide(text, spellingsOf(apiKey)).replace(BASE64, (part) =>
+    Buffer.from(part, "base64").includes(apiKey) ? "…" : part,
   );
   const characters = [...masked.replace(/[\p{C}\p{Z}]+/gu, " ").trim()];
   const shown = characters.slice(0, LONGEST_SHOWN).join("");
