@@ -42,6 +42,11 @@ export async function readCapture(path: string): Promise<Capture> {
   const file = await fs.readFile(path).catch(({ code }: NodeJS.ErrnoException) => {
     throw new CliError("FILE_UNREADABLE", `cannot read the file ${shown(path)} (${code})`);
   });
+  if (file[0] === 0xff && file[1] === 0xfe)
+    throw new CliError(
+      "CAPTURE_INVALID",
+      `${shown(path)} is in UTF-16, as Windows PowerShell 5 writes a file: what was received is lost. Save it as bytes, or with PowerShell 7`,
+    );
   const json = parseJson(file.toString("utf8").replace(/^\uFEFF/, ""));
   const capture = isRecord(json) ? captureOfJson(json) : captureOfText(file);
   if (capture.headers.length === 0)

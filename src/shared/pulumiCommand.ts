@@ -1,4 +1,6 @@
 import { type SpawnOptions, spawn } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { masked } from "./masking";
 
@@ -30,7 +32,8 @@ export async function runPulumi(
   { cwd, env = process.env, signal }: Pick<SpawnOptions, "cwd" | "env" | "signal"> = {},
 ): Promise<PulumiCommandResult> {
   const kept = Object.entries(env).filter(([name]) => !HIDING.test(name));
-  const child = spawn("pulumi", [...args, "--non-interactive", "--color=never"], {
+  const [program, ...first] = launcher(env);
+  const child = spawn(program, [...first, ...args, "--non-interactive", "--color=never"], {
     cwd,
     signal,
     stdio: ["ignore", "pipe", "pipe"],
@@ -42,6 +45,28 @@ export async function runPulumi(
   });
   const [exitCode, stdout, stderr] = await Promise.all([exited, text(child.stdout), text(child.stderr)]);
   return { exitCode, stdout, stderr };
+}
+
+/** The script that a command file of npm or pnpm runs, from the folder of that file. */
+const LAUNCHED = /"%(?:dp0%|~dp0)\\([^"]+\.c?js)"\s+%\*/;
+
+/**
+ * Returns what starts Pulumi's command: on Windows, for the `pulumi.cmd` of a package manager, Node and the script that this file names.
+ * Only a shell can run such a file, and a shell would obey some characters of the arguments.
+ */
+export function launcher(
+  env: NodeJS.ProcessEnv,
+  platform = process.platform,
+): readonly [string, ...string[]] {
+  if (platform !== "win32") return ["pulumi"];
+  const [, path = ""] = Object.entries(env).find(([name]) => name.toUpperCase() === "PATH") ?? [];
+  for (const folder of path.split(";")) {
+    if (existsSync(join(folder, "pulumi.exe"))) break;
+    const file = join(folder, "pulumi.cmd");
+    const [, script] = LAUNCHED.exec(existsSync(file) ? readFileSync(file, "utf8") : "") ?? [];
+    if (script !== undefined) return [process.execPath, join(folder, script.replaceAll("\\", "/"))];
+  }
+  return ["pulumi"];
 }
 
 /** Quotes one error of what Pulumi printed: the whole may hold values of the stack. */

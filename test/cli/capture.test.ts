@@ -47,6 +47,8 @@ test.each([
 test("a file without headers, or one that cannot be read, is an error that names it", async () => {
   await expect(read("just text")).rejects.toMatchObject({ code: "CAPTURE_INVALID" });
   await expect(read("[1]")).rejects.toThrow(/file\.txt holds no headers/);
+  const utf16 = Buffer.from("\uFEFFwebhook-id: msg_1\r\n\r\n{}", "utf16le");
+  await expect(read(utf16)).rejects.toThrow(/file\.txt is in UTF-16.*\(CAPTURE_INVALID\)/);
   await expect(readCapture("/nowhere/x")).rejects.toThrow(/\/nowhere\/x \(ENOENT\) \(FILE_UNREADABLE\)/);
 });
 
