@@ -63,7 +63,9 @@ function checkPlatform() {
       `Node ${actual} is too old: Node ${wanted} or later is needed. Install it from https://nodejs.org.`,
     );
   if (process.platform === "win32")
-    throw new Error("This repository cannot be built on Windows: use Linux, macOS, or the Windows Subsystem for Linux.");
+    throw new Error(
+      "This repository cannot be built on Windows: use Linux, macOS, or the Windows Subsystem for Linux.",
+    );
 }
 
 function purposeFrom(args) {
