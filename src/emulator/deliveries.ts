@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { Agent } from "undici";
 import { postDelivery } from "../shared/post";
 import { isSuccess } from "../shared/status";
-import { newMessageId, sign } from "../signature/sign";
+import { newMessageId, signedHeaders } from "../signature/sign";
 import { EmulatorError } from "./errors";
 import {
   type Delivery,
@@ -16,7 +16,7 @@ import { Log } from "./log";
 import { DEFAULT_ACCOUNT, type Parts } from "./options";
 import type { EmulatedEndpoint } from "./registry";
 
-const HEADERS = { "content-type": "application/json", "user-agent": "webhook-endpoints-emulator" };
+const USER_AGENT = "webhook-endpoints-emulator";
 /** How many deliveries are sent at once to a host. */
 const MOST_AT_ONCE = 64;
 /** How much of an answer's body is kept, in bytes. */
@@ -114,7 +114,7 @@ export class Deliveries {
     const at = this.parts.now();
     const timestamp = Math.floor(at / 1000) - ageSeconds;
     const secret = this.parts.secrets.byType[endpoint.type];
-    const headers = { ...HEADERS, ...sign({ id, timestamp, body, secret }) };
+    const headers = { "user-agent": USER_AGENT, ...signedHeaders({ id, timestamp, body, secret }) };
     const request = { number: ++this.#sent, at, id, type, endpointId, url, attempt };
     const sent = { tampered: tamper, replayed: false, headers, body: tamper ? tampered(body) : body };
     return this.#send({ ...request, ...sent }, event.retryDelaysMs);

@@ -52,9 +52,9 @@ export type Handling<Events extends object> = {
 interface CommonOptions {
   /**
    * `whsec_…`, or several while a secret is rotated: any of them may have signed. Or a function that returns them, so that a
-   * rotation needs no restart: it is called at the first delivery, when its last answer is a minute old, and on a signature that
-   * does not match when the last call is five seconds old. When it fails, or takes longer than five seconds, its last good answer
-   * stays in use and `onSecretsError` is called; until it has given one, deliveries are answered 503.
+   * rotation needs no restart: it is called at the first delivery, when its last result is a minute old, and on a signature that
+   * does not match when the last call is five seconds old. When it fails, or takes longer than five seconds, its last good result
+   * stays in use and `onSecretsError` is called; until it has given one, deliveries get 503.
    */
   readonly secrets: Secrets | (() => Secrets | Promise<Secrets>);
   /**
@@ -79,7 +79,7 @@ interface CommonOptions {
   readonly dedupeKey?: ((delivery: KeyedDelivery) => string) | undefined;
   /**
    * The clock that timestamps are compared with, in unix milliseconds. Default: `Date.now`. Without a finite number from it,
-   * deliveries are answered 503. (Leases follow the dedupe store's clock.)
+   * deliveries get 503. (Leases follow the dedupe store's clock.)
    */
   readonly now?: (() => number) | undefined;
   /**
@@ -93,7 +93,7 @@ interface CommonOptions {
   readonly onSecretsError?: ((error: unknown) => unknown) | undefined;
 }
 
-/** The options of a receiver that handles each delivery itself, before it answers. */
+/** The options of a receiver that handles each delivery itself, before it responds. */
 export interface ReceiverOptions<Events extends object = NoEvents>
   extends CommonOptions,
     HandlingOptions<Events> {
@@ -107,12 +107,12 @@ export interface ReceiverOptions<Events extends object = NoEvents>
  */
 export interface QueueReceiverOptions extends CommonOptions {
   /**
-   * Takes each verified delivery, in place of `handlers`. The sender is answered 202 once the queue has confirmed it, and 503 if the
+   * Takes each verified delivery, in place of `handlers`. The sender gets 202 once the queue has confirmed it, and 503 if the
    * queue fails. See `pulumi-webhook-endpoints/receiver/queues`.
    */
   readonly queue: DeliveryQueue;
   /** Not together with `queue`. */
   readonly handlers?: undefined;
-  /** How long the queue may take to confirm a delivery, in milliseconds, default 15,000. Then the sender is answered 503. */
+  /** How long the queue may take to confirm a delivery, in milliseconds, default 15,000. Then the sender gets 503. */
   readonly handlerTimeoutMs?: number | undefined;
 }

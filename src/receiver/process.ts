@@ -7,7 +7,7 @@ import type { Warn } from "./reports";
 import type { OutcomeKind } from "./types";
 
 /** What became of a delivery. */
-export interface Processed {
+export interface ProcessingResult {
   readonly outcome: OutcomeKind;
   readonly retryAfterMs?: number;
   readonly error?: unknown;
@@ -18,7 +18,7 @@ export interface Processed {
  * may retry for days.
  */
 export const KEEP_SECONDS = 3 * 24 * 60 * 60;
-/** A store that neither answers nor fails, such as a client that queues while it is disconnected, counts as unreachable. */
+/** A store that neither responds nor fails, such as a client that queues while it is disconnected, counts as unreachable. */
 const STORE_TIMEOUT_MS = 5_000;
 /** The store may take five seconds for the claim, and as long to complete it. */
 const STORE_MARGIN_MS = 2 * STORE_TIMEOUT_MS;
@@ -26,16 +26,20 @@ const STORE_MARGIN_MS = 2 * STORE_TIMEOUT_MS;
 const RETRY_PAUSE_MS = 250;
 
 /** Handles a delivery, or hands it to a queue. Never rejects. A signal tells the handler to stop before its deadline. */
-export type Taker = (delivery: TrackedDelivery, key: string, signal?: AbortSignal) => Promise<Processed>;
+export type DeliveryProcessor = (
+  delivery: TrackedDelivery,
+  key: string,
+  signal?: AbortSignal,
+) => Promise<ProcessingResult>;
 
 /**
- * Returns what takes the claim of a delivery, calls the handler, and completes or releases the claim.
+ * Returns a function that claims a delivery, calls the handler, and completes or releases the claim.
  * @throws RangeError for a number out of its range, TypeError for any other option that is unknown or invalid
  */
-export function handlerTaker<Events extends object>(
+export function handlerProcessor<Events extends object>(
   { dedupe: store, handlerTimeoutMs, leaseMs, ...handling }: Handling<Events>,
   warn: Warn,
-): Taker {
+): DeliveryProcessor {
   const timeoutMs = checkedTimeout(handlerTimeoutMs);
   // Longer than the deadline, so that a handler whose delivery another worker takes over was told to stop.
   const lease = leaseMs ?? timeoutMs + STORE_MARGIN_MS;
@@ -56,7 +60,7 @@ export function handlerTaker<Events extends object>(
     delivery: TrackedDelivery,
     signal: AbortSignal | undefined,
     onLate?: () => Promise<void>,
-  ): Promise<Processed> {
+  ): Promise<ProcessingResult> {
     // A claim may have taken so long that the handler would only start after it was told to stop.
     if (signal?.aborted) return { outcome: "failed", error: signal.reason };
     const stop = () => delivery.expire(signal?.reason);
@@ -88,7 +92,7 @@ export function handlerTaker<Events extends object>(
     const leaseEnds = performance.now() + lease;
     let claim: Claim;
     try {
-      claim = await answerOf(store.claim(key, lease));
+      claim = await inStoreTime(store.claim(key, lease));
     } catch (error) {
       return { outcome: "store-unavailable", error };
     }
@@ -102,16 +106,16 @@ export function handlerTaker<Events extends object>(
     if (ended.outcome === "timed-out") return { ...ended, retryAfterMs: lease - timeoutMs };
     try {
       if (ended.outcome === "handled") await record();
-      else await answerOf(store.release(key, token));
+      else await inStoreTime(store.release(key, token));
     } catch (error) {
-      // The answer stands: a handled delivery must not be sent again because the store failed.
+      // The outcome stands: a handled delivery must not be sent again because the store failed.
       return { error, ...ended };
     }
     return ended;
   };
 }
 
-function unhandled(event: string | undefined, warn: Warn): Processed {
+function unhandled(event: string | undefined, warn: Warn): ProcessingResult {
   const what = event === undefined ? "that names no event" : `of the event "${event.slice(0, 80)}"`;
   warn(
     `A verified delivery ${what} was acknowledged, but nobody handles it. Give it a handler, or handle it in onUnhandled. ` +
@@ -143,19 +147,19 @@ export function checkResult(result: unknown, what: "a handler" | "the queue's ad
     );
 }
 
-/** A store in memory answers at once. */
-function answerOf<T>(answer: T | PromiseLike<T>): T | Promise<T> {
-  return isThenable(answer) ? inTime("The dedupe store", STORE_TIMEOUT_MS, answer) : answer;
+/** Waits for a store. One in memory returns no promise. */
+function inStoreTime<T>(result: T | PromiseLike<T>): T | Promise<T> {
+  return isThenable(result) ? inTime("The dedupe store", STORE_TIMEOUT_MS, result) : result;
 }
 
 /**
- * Records a delivery as handled. If the store fails, rejects at once, so that the answer does not wait, and tries again in the background
+ * Records a delivery as handled. If the store fails, rejects at once, so that the response does not wait, and tries again in the background
  * while the lease lasts: a delivery that is not recorded is handled again when its sender retries.
  */
 async function recordHandled(complete: () => boolean | Promise<boolean>, leaseEnds: number): Promise<void> {
   let isRecorded: boolean;
   try {
-    isRecorded = await answerOf(complete());
+    isRecorded = await inStoreTime(complete());
   } catch (error) {
     const again = () => recordHandled(complete, leaseEnds).catch(() => {});
     // Not a reason to keep the process running.

@@ -2,15 +2,15 @@ import { VALIDATION_EVENT } from "../shared/validation";
 import { JOB_EVENTS } from "../signature/event";
 import { claimedId } from "../signature/headers";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
-import { outcomeAnswer, REFUSALS } from "./answers";
 import { memoryDedupe } from "./dedupe/memory";
 import { TrackedDelivery } from "./delivery";
 import { checkNumber } from "./limits";
 import type { Handling, QueueReceiverOptions, ReceiverOptions } from "./options";
-import { handlerTaker, type Processed } from "./process";
-import { queueTaker } from "./queues/delivery";
+import { handlerProcessor, type ProcessingResult } from "./process";
+import { queueProcessor } from "./queues/delivery";
 import { logFailure, logSecretsError, notify, rejectionWarning, warnerOnce } from "./reports";
-import { verifying } from "./secrets";
+import { REFUSALS, responseTo } from "./responses";
+import { deliveryVerifier } from "./secrets";
 import type {
   Delivery,
   KeyedDelivery,
@@ -30,7 +30,7 @@ const JOB_AS_KEY =
   "others are ignored as its duplicates. Let dedupeKey return `${event}:${jobId}`. You see this warning once.";
 
 /**
- * Creates a receiver, which verifies each webhook delivery, calls one handler once for it, and answers so that the sender does the
+ * Creates a receiver, which verifies each webhook delivery, calls one handler once for it, and responds so that the sender does the
  * right thing. It is the core of each adapter, such as `nodeHandler(receiver)`.
  *
  * ```ts
@@ -45,7 +45,7 @@ const JOB_AS_KEY =
  * http.createServer(nodeHandler(receiver)).listen(8080);
  * ```
  *
- * Deliveries come at least once and in any order. `OutcomeKind` and `Rejection` list what they are answered.
+ * Deliveries come at least once and in any order. `OutcomeKind` and `Rejection` list the responses.
  *
  * @throws WebhookSecretError if a secret given as a value is malformed or there is none; the message does not repeat it
  * @throws RangeError for a number out of its range, such as a tolerance above 86,400 seconds
@@ -57,7 +57,7 @@ export function createReceiver<Events extends object = NoEvents>(
   return startedReceiver(options);
 }
 
-/** @param initial the secrets at start-up, if `options.secrets` is a function: in use until its first answer */
+/** @param initial the secrets at start-up, if `options.secrets` is a function: in use until its first result */
 export function startedReceiver<Events extends object>(
   options: ReceiverOptions<Events> | QueueReceiverOptions,
   initial?: Secrets,
@@ -78,17 +78,17 @@ export function startedReceiver<Events extends object>(
   } = options;
   const handling: Handling<Events> = others;
   checkNumber("maxBodyBytes", maxBodyBytes, { least: 0, most: queue?.maxBodyBytes });
-  const take =
+  const processor =
     queue === undefined
-      ? handlerTaker({ ...handling, dedupe: handling.dedupe ?? memoryDedupe() }, warn)
-      : queueTaker(queue, handling, warn);
+      ? handlerProcessor({ ...handling, dedupe: handling.dedupe ?? memoryDedupe() }, warn)
+      : queueProcessor(queue, handling, warn);
   const onError = (error: unknown) => notify(onSecretsError, error);
-  const verified = verifying(secrets, { toleranceSeconds, now, initial, onError });
+  const verify = deliveryVerifier(secrets, { toleranceSeconds, now, initial, onError });
 
-  function reject(answer: ReceiverResponse, rejection: Omit<Rejection, "status">): ReceiverResponse {
+  function reject(response: ReceiverResponse, rejection: Omit<Rejection, "status">): ReceiverResponse {
     if (rejection.advice !== undefined) warn(rejection.advice);
-    notify(onRejected, { ...rejection, status: answer.status });
-    return answer;
+    notify(onRejected, { ...rejection, status: response.status });
+    return response;
   }
 
   /** @throws TypeError, or what `dedupeKey` throws */
@@ -100,11 +100,11 @@ export function startedReceiver<Events extends object>(
     return key;
   }
 
-  function processed(delivery: TrackedDelivery): Processed | Promise<Processed> {
+  function processDelivery(delivery: TrackedDelivery): ProcessingResult | Promise<ProcessingResult> {
     // It proves the receiver at deploy time: no handler and no store is called.
     if (delivery.event === VALIDATION_EVENT) return { outcome: "validation" };
     try {
-      return take(delivery, keyOf(delivery));
+      return processor(delivery, keyOf(delivery));
     } catch (error) {
       return { outcome: "failed", error };
     }
@@ -121,23 +121,23 @@ export function startedReceiver<Events extends object>(
     if (method !== "POST") return refuse("method");
     if (!ArrayBuffer.isView(body)) return refuse("parsed-body");
     if (body.byteLength > maxBodyBytes) return refuse("size");
-    const result = await verified(body, headers);
+    const result = await verify(body, headers);
     if (!result.ok) {
       const { reason } = result;
       const isOwnFault = reason === "no-secrets" || reason === "invalid-clock";
-      const answer = REFUSALS[isOwnFault ? "not-ready" : "unverified"];
-      return reject(answer, { reason, unverifiedId: claimedId(headers) });
+      const response = REFUSALS[isOwnFault ? "not-ready" : "unverified"];
+      return reject(response, { reason, unverifiedId: claimedId(headers) });
     }
 
     const startedAt = performance.now();
     const { id, timestamp } = result;
     const delivery = new TrackedDelivery(id, timestamp, body);
     const { event, jobId } = delivery;
-    const { outcome, error, retryAfterMs } = await processed(delivery);
-    const answer = outcomeAnswer(outcome, retryAfterMs);
+    const { outcome, error, retryAfterMs } = await processDelivery(delivery);
+    const response = responseTo(outcome, retryAfterMs);
     const durationMs = Math.round(performance.now() - startedAt);
-    notify(onOutcome, { outcome, status: answer.status, id, timestamp, event, jobId, durationMs, error });
-    return answer;
+    notify(onOutcome, { outcome, status: response.status, id, timestamp, event, jobId, durationMs, error });
+    return response;
   }
 
   return { maxBodyBytes, handle, refuse };

@@ -2,13 +2,13 @@ import { VALIDATION_ID } from "../shared/validation";
 import { isThenable } from "./limits";
 import type { Outcome, Rejection, WorkerOutcome } from "./types";
 
-/** Calls a hook, which can neither fail nor delay the answer. */
+/** Calls a hook, which can neither fail nor delay the response. */
 export function notify<T>(hook: (value: T) => unknown, value: T): void {
   try {
     const result = hook(value);
     if (isThenable(result)) Promise.resolve(result).catch(() => {});
   } catch {
-    // A logger's failure must not change the answer.
+    // A logger's failure must not change the response.
   }
 }
 

@@ -4,17 +4,17 @@ import { checkTolerance, createVerifier, LONGEST_TOLERANCE_SECONDS } from "../si
 import { inTime } from "./limits";
 import type { Secrets } from "./types";
 
-interface VerifyingOptions {
+interface DeliveryVerifierOptions {
   readonly toleranceSeconds: number;
   readonly now: () => number;
-  /** The secrets until the function's first answer. */
+  /** The secrets until the function's first result. */
   readonly initial: Secrets | undefined;
   readonly onError: (error: unknown) => void;
 }
 
 type Verified = VerificationResult | { readonly ok: false; readonly reason: "no-secrets" };
 
-/** How long an answer is used, and so how long a withdrawn secret is still accepted, unless the function fails. */
+/** How long a result is used, and so how long a withdrawn secret is still accepted, unless the function fails. */
 const MAX_AGE_MS = 60_000;
 /** The least time between two calls: neither forged messages nor a function that fails cause more. */
 const PAUSE_MS = 5_000;
@@ -22,12 +22,12 @@ const PAUSE_MS = 5_000;
 const TIMEOUT_MS = 5_000;
 
 /**
- * Returns how a receiver verifies, by the rules of its option `secrets`. Deliveries that wait share one call of its function.
+ * Returns a function that verifies a delivery, by the rules of its option `secrets`. Deliveries that wait share one call of its function.
  * @throws WebhookSecretError if a secret given as a value is malformed; RangeError for an invalid tolerance
  */
-export function verifying(
+export function deliveryVerifier(
   secrets: Secrets | (() => Secrets | Promise<Secrets>),
-  { toleranceSeconds, now, initial, onError }: VerifyingOptions,
+  { toleranceSeconds, now, initial, onError }: DeliveryVerifierOptions,
 ): (body: Uint8Array, headers: HeadersLike) => Verified | Promise<Verified> {
   checkTolerance(toleranceSeconds, LONGEST_TOLERANCE_SECONDS);
   const verifierOf = (values: Secrets) => createVerifier({ secrets: values, toleranceSeconds, now });

@@ -26,7 +26,7 @@ export interface KeyedDelivery extends EventDelivery<JobEvent> {
 
 /**
  * Handles a delivery. Resolve when the work is done or safely handed on; the delivery is then complete. If it throws or rejects, or
- * returns a `Response` with a status other than 2xx, the sender is answered 500 and its retry is handled again. Any other result is
+ * returns a `Response` with a status other than 2xx, the sender gets 500 and its retry is handled again. Any other result is
  * ignored.
  */
 export type Handler<D extends Delivery> = (delivery: D) => unknown;
@@ -83,7 +83,7 @@ export interface ReceiverRequest {
   readonly body: Uint8Array;
 }
 
-/** The answer to send. */
+/** The response to send. */
 export interface ReceiverResponse {
   /** The HTTP status. */
   readonly status: number;
@@ -109,7 +109,7 @@ export interface Receiver {
   readonly maxBodyBytes: number;
   /** Verifies, dedupes and dispatches one request. */
   handle(request: ReceiverRequest): Promise<ReceiverResponse>;
-  /** Returns the answer to a request that ends before `handle`, and reports it to `onRejected`, with these details. */
+  /** Returns the response to a request that ends before `handle`, and reports it to `onRejected`, with these details. */
   refuse(reason: Refusal, details?: Pick<Rejection, "advice" | "error">): Promise<ReceiverResponse>;
 }
 
@@ -117,7 +117,7 @@ export interface Receiver {
 export interface Rejection {
   /** Why it was refused. Stable. */
   readonly reason: Refusal | VerificationFailure | "no-secrets";
-  /** The HTTP status that was answered. */
+  /** The HTTP status of the response. */
   readonly status: number;
   /** The id that the request claims, if it is canonical. It is not verified. */
   readonly unverifiedId?: string | undefined;
@@ -157,7 +157,7 @@ export type OutcomeKind =
 export interface Outcome extends Pick<Delivery, "id" | "timestamp" | "event" | "jobId"> {
   /** What became of the delivery. */
   readonly outcome: OutcomeKind;
-  /** The HTTP status that was answered. */
+  /** The HTTP status of the response. */
   readonly status: number;
   /** How long it took, in milliseconds. */
   readonly durationMs: number;

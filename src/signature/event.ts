@@ -50,9 +50,9 @@ function textOf(body: RawBody): string {
   return (ArrayBuffer.isView(body) ? asBuffer(body) : Buffer.from(body)).toString();
 }
 
-function jobIdIn(holder: unknown): string | undefined {
-  if (!isRecord(holder)) return undefined;
-  const id = holder.jobId ?? holder.job_id;
+function jobIdIn(record: unknown): string | undefined {
+  if (!isRecord(record)) return undefined;
+  const id = record.jobId ?? record.job_id;
   if (typeof id === "string" && id !== "") return id;
   // JSON.parse rounds a larger number, and two jobs could share the result.
   return Number.isSafeInteger(id) ? String(id) : undefined;

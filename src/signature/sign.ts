@@ -59,7 +59,12 @@ export function sign({
   return { "webhook-id": id, "webhook-timestamp": sent.timestamp, "webhook-signature": entries.join(" ") };
 }
 
+/** Signs JSON, and returns all headers of its delivery but the sender's own, such as `user-agent`. */
+export function signedHeaders(delivery: SignOptions): SignedHeaders & { readonly "content-type": string } {
+  return { "content-type": "application/json", ...sign(delivery) };
+}
+
 /** Returns a new `webhook-id`. */
-export function newMessageId(): string {
-  return `msg_${randomBytes(12).toString("hex")}`;
+export function newMessageId(prefix = "msg_"): string {
+  return `${prefix}${randomBytes(12).toString("hex")}`;
 }

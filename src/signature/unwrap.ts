@@ -33,13 +33,10 @@ export type EventOf<Events extends object> =
  * const { id, event, jobId, data } = unwrap(rawBody, request.headers, process.env.WEBHOOK_SECRET ?? "");
  * ```
  *
- * It remembers nothing: a delivery that is sent again has the same `id`. With `unwrap<Events>(…)`, where `Events` has a property for each
- * event, the name of the event tells the type of its data. Nothing checks the data, nor that no other event comes.
+ * The parameters are those of `verify`. It remembers nothing: a delivery that is sent again has the same `id`. With `unwrap<Events>(…)`,
+ * where `Events` has a property for each event, the name of the event tells the type of its data. Nothing checks the data, nor that no
+ * other event comes.
  *
- * @param rawBody the bytes as received, before any parsing; a string stands for its UTF-8 bytes
- * @param headers the request's headers, in any form and any case
- * @param secret one or several, as in `VerifierOptions`
- * @param toleranceSeconds as in `VerifierOptions`
  * @throws WebhookVerificationError with the `reason` for which a message is refused
  * @throws RangeError if the tolerance is not a whole number of seconds, 0 or more
  */

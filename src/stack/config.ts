@@ -42,7 +42,7 @@ export function fingerprintOf(secrets: readonly string[]): string {
 }
 
 /** Returns every problem of what a receiver verifies with. */
-export function problemsOfVerifying(secrets: unknown, toleranceSeconds: unknown): string[] {
+export function problemsOfVerification(secrets: unknown, toleranceSeconds: unknown): string[] {
   const problem = problemOfTolerance(toleranceSeconds, LONGEST_TOLERANCE_SECONDS);
   return [...problemsOfSecrets(secrets), ...(problem === undefined ? [] : [problem])];
 }
@@ -96,7 +96,7 @@ function problemsOfConfig(value: unknown): string[] {
   if (!isRecord(value))
     return [`it ${mistakeIn(value, MISTAKES) ?? mistakeIn(value) ?? "is not the JSON of a configuration"}`];
   const { version, secrets, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS } = value;
-  if (version === 1) return problemsOfVerifying(secrets, toleranceSeconds);
+  if (version === 1) return problemsOfVerification(secrets, toleranceSeconds);
   return [
     "its version is not 1: it may be all outputs of the stack, or of a later pulumi-webhook-endpoints than this one",
   ];

@@ -3,7 +3,7 @@ import { failOnce, withoutStack } from "../shared/failOnce";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
 // Two imports, because the declarations must suit TypeScript 3.8, which has no inline types.
 import type { ReceiverConfig } from "./config";
-import { fingerprintOf, problemsOfVerifying } from "./config";
+import { fingerprintOf, problemsOfVerification } from "./config";
 
 /** A `WebhookEndpoint`, or what has these three of one. */
 export interface ReceiverConfigEndpoint {
@@ -35,15 +35,15 @@ export interface ReceiverConfigArgs {
 export function receiverConfig(args: ReceiverConfigArgs): pulumi.Output<ReceiverConfig> {
   const endpoints = pulumi.output(args.endpoints ?? {}).apply((all) => pulumi.output(described(all)));
   // Apart from the endpoints, whose ids are unknown until they are registered.
-  const verifying = pulumi
+  const verification = pulumi
     .all([args.secrets, args.toleranceSeconds])
     .apply(([given, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS]) => {
       const secrets = [given].flat();
-      refuse(problemsOfVerifying(secrets, toleranceSeconds));
+      refuse(problemsOfVerification(secrets, toleranceSeconds));
       return { version: 1 as const, secrets, toleranceSeconds, fingerprint: fingerprintOf(secrets) };
     });
   const config = pulumi
-    .all([verifying, endpoints])
+    .all([verification, endpoints])
     .apply(([verified, all]) => ({ ...verified, endpoints: all }));
   return failOnce(pulumi.secret(config));
 }

@@ -146,7 +146,7 @@ async function outputsOf({ stackName, workDir, backendUrl }: StackSource): Promi
   );
 }
 
-/** @param reload reads the secrets again. The receiver has those of the configuration until its first answer. */
+/** @param reload reads the secrets again. The receiver has those of the configuration until its first result. */
 function configuredReceiver<Events extends object>(
   { secrets, toleranceSeconds }: ReceiverConfig,
   options: ConfiguredReceiverOptions<Events> | ConfiguredQueueOptions,

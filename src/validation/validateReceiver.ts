@@ -1,8 +1,8 @@
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type DeliveryResponse, postDelivery, textOf } from "../shared/post";
 import { VALIDATION_EVENT, VALIDATION_ID } from "../shared/validation";
-import { sign } from "../signature";
+import { newMessageId, signedHeaders } from "../signature/sign";
 import { problemOfUrl } from "./arguments";
 import { canPass, judge, type ValidationErrorCode } from "./verdict";
 
@@ -129,7 +129,6 @@ function signedDelivery(secret: string) {
   // decodes it with the wrong character set.
   const body = `{ "type":"${VALIDATION_EVENT}",  "timestamp": "${new Date().toISOString()}", "data" : {"note": "\\u0070roves the receiver: ✓ ä"} }\n`;
   // An id of its own: some receivers accept an id that they have seen before they verify anything.
-  const id = `${VALIDATION_ID}${randomUUID()}`;
-  const signature = sign({ id, body, secret });
-  return { headers: { ...signature, "content-type": "application/json" }, body };
+  const id = newMessageId(VALIDATION_ID);
+  return { headers: signedHeaders({ id, body, secret }), body };
 }

@@ -1,6 +1,6 @@
 import type { HeadersLike } from "../../signature/headers";
-import { outcomeAnswer } from "../answers";
 import { checkNumber, LONGEST_TIMER_MS } from "../limits";
+import { responseTo } from "../responses";
 import type { Receiver, ReceiverResponse, Refusal } from "../types";
 
 const DEFAULT_BODY_TIMEOUT_MS = 10_000;
@@ -25,11 +25,11 @@ export interface Sent {
 }
 
 /**
- * Returns how an adapter answers a request, which it looks at by a function. Its promise never rejects, whatever the request is.
+ * Returns a function that responds to a request of a platform, which `look` reads. It never rejects, whatever the request is.
  * @param remedy what to change where something else reads the body first
- * @throws TypeError for anything but a receiver, such as a promise of one: each delivery would be answered 500
+ * @throws TypeError for anything but a receiver, such as a promise of one: each delivery would get 500
  */
-export function answering(adapter: string, receiver: Receiver, remedy: string) {
+export function responder(adapter: string, receiver: Receiver, remedy: string) {
   if (typeof receiver?.handle !== "function")
     throw new TypeError(
       `${adapter} did not get a receiver. Pass what createReceiver returns, or await receiverFromStack first.`,
@@ -49,8 +49,8 @@ export function answering(adapter: string, receiver: Receiver, remedy: string) {
       if (typeof body !== "string") return await receiver.handle({ method, headers, body });
       return await receiver.refuse(body, body === "parsed-body" ? { advice } : {});
     } catch (error) {
-      console.error(`${adapter}: the receiver failed, so the request was answered 500.`, error);
-      return outcomeAnswer("failed");
+      console.error(`${adapter}: the receiver failed, so the response is 500.`, error);
+      return responseTo("failed");
     }
   };
 }

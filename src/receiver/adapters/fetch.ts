@@ -1,5 +1,5 @@
 import type { Receiver, Refusal } from "../types";
-import { answering, BodyBytes, type BodyTimeoutOptions, bodyTimeoutOf, type Sent } from "./body";
+import { BodyBytes, type BodyTimeoutOptions, bodyTimeoutOf, responder, type Sent } from "./body";
 
 export type { BodyTimeoutOptions } from "./body";
 
@@ -16,7 +16,7 @@ const REMEDY =
  * app.all("/hooks/jobs", (c) => handler(c.req.raw)); // Hono
  * ```
  *
- * If something has read the body before, the answer is 500 and a warning says what to change.
+ * If something has read the body before, the response is 500 and a warning says what to change.
  *
  * @throws TypeError for anything but a receiver; RangeError when `bodyTimeoutMs` is not a positive integer
  */
@@ -24,11 +24,11 @@ export function fetchHandler(
   receiver: Receiver,
   options: BodyTimeoutOptions = {},
 ): (request: Request) => Promise<Response> {
-  const answer = answering("fetchHandler", receiver, REMEDY);
+  const respond = responder("fetchHandler", receiver, REMEDY);
   const limits = { maxBytes: receiver.maxBodyBytes, timeoutMs: bodyTimeoutOf(options) };
   return async (request) => {
     const read = () => readBody(request, limits);
-    const { status, headers, body } = await answer(() => {
+    const { status, headers, body } = await respond(() => {
       const { method, headers } = request;
       return { method, headers, read };
     });
@@ -53,7 +53,7 @@ function readBody(
     const timer = setTimeout(settle, timeoutMs, "incomplete-body");
     if (Number(request.headers.get("content-length")) > maxBytes) settle("size");
     // What is refused is read to its end and dropped. Some servers, such as h3 1, enqueue whatever arrives: they fail where nobody can
-    // catch it once their stream is cancelled, and hold in memory what nobody reads. Others end the connection before the answer is sent.
+    // catch it once their stream is cancelled, and hold in memory what nobody reads. Others end the connection before the response is sent.
     async function readAll(): Promise<void> {
       for (let read = await reader.read(); !read.done; read = await reader.read())
         if (bytes?.add(read.value) === false) settle("size");

@@ -1,5 +1,5 @@
 import type { Receiver } from "../types";
-import { answering } from "./body";
+import { responder } from "./body";
 
 /** The parts of an event that are used: of API Gateway's REST (v1) and HTTP (v2) APIs, function URLs, and load balancers. */
 export interface LambdaHttpEvent {
@@ -48,11 +48,11 @@ const REMEDY =
  * @throws TypeError for anything but a receiver
  */
 export function lambdaHandler(receiver: Receiver): (event: LambdaHttpEvent) => Promise<LambdaHttpResult> {
-  const answer = answering("lambdaHandler", receiver, REMEDY);
+  const respond = responder("lambdaHandler", receiver, REMEDY);
   return async (event) => {
     const { http }: { http?: { method?: string } } = event?.requestContext ?? {};
     const method = http?.method ?? event?.httpMethod;
-    // Any answer would make SQS delete its messages, Kafka go on, and EventBridge take the event for handled.
+    // Any result would make SQS delete its messages, Kafka go on, and EventBridge take the event for handled.
     if (method === undefined)
       throw new TypeError(
         "lambdaHandler did not get the event of a request. Invoke the function by a function URL, a load balancer, or API Gateway with " +
@@ -66,7 +66,7 @@ export function lambdaHandler(receiver: Receiver): (event: LambdaHttpEvent) => P
     // A header that was sent twice has both values here.
     const { multiValueHeaders } = event;
     const sent = multiValueHeaders ?? event.headers ?? {};
-    const { status, headers, body } = await answer(() => ({ method, headers: sent, read }));
+    const { status, headers, body } = await respond(() => ({ method, headers: sent, read }));
     const result = { statusCode: status, body, isBase64Encoded: false } as const;
     if (!multiValueHeaders) return { ...result, headers: { ...headers } };
     // A load balancer that sends multi-value headers requires them; the others accept or ignore them.

@@ -3,7 +3,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { HeadersLike } from "../../signature/headers";
 import { startTimer } from "../limits";
 import type { Receiver, ReceiverResponse, Refusal } from "../types";
-import { answering, BodyBytes, type BodyTimeoutOptions, bodyTimeoutOf, type Sent } from "./body";
+import { BodyBytes, type BodyTimeoutOptions, bodyTimeoutOf, responder, type Sent } from "./body";
 
 /** A request of Node's http, https or http2 server. */
 export type NodeRequest = IncomingMessage | Http2ServerRequest;
@@ -16,7 +16,7 @@ const REMEDY =
   "Express: mount nodeHandler before app.use(express.json()), or keep the bytes with express.json({ verify: (req, res, bytes) => " +
   "{ req.rawBody = bytes; } }). NestJS: NestFactory.create(AppModule, { rawBody: true }). Next.js pages: export const config = " +
   "{ api: { bodyParser: false } }. Koa: before any middleware that parses bodies.";
-/** How long the rest of a refused body is read and dropped, so that the sender can read its answer. Then its connection ends. */
+/** How long the rest of a refused body is read and dropped, so that the sender can read the response. Then its connection ends. */
 const DRAIN_MS = 1_000;
 
 /**
@@ -29,8 +29,8 @@ const DRAIN_MS = 1_000;
  * ```
  *
  * It reads the body itself, up to `receiver.maxBodyBytes`. If a framework has read it already, it takes the bytes, or a string of
- * them, from `req.rawBody`, or from `req.body` (`express.raw`). Without them it answers 500, and a warning says what to change. It
- * never calls `next`. Its promise resolves when the answer is written: return or await it where a framework answers by itself.
+ * them, from `req.rawBody`, or from `req.body` (`express.raw`). Without them it responds with 500, and a warning says what to change. It
+ * never calls `next`. Its promise resolves when the response is written: return or await it where a framework responds by itself.
  *
  * @throws TypeError for anything but a receiver; RangeError when `bodyTimeoutMs` is not a positive integer
  */
@@ -38,12 +38,12 @@ export function nodeHandler(
   receiver: Receiver,
   options: BodyTimeoutOptions = {},
 ): (request: NodeRequest, response: NodeResponse) => Promise<void> {
-  const answer = answering("nodeHandler", receiver, REMEDY);
+  const respond = responder("nodeHandler", receiver, REMEDY);
   const limits = { maxBytes: receiver.maxBodyBytes, timeoutMs: bodyTimeoutOf(options) };
   return async (request, response) => {
     const read = () => readBody(request, limits);
     const look = () => ({ method: request.method, headers: headersOf(request), read });
-    send(request, response, await answer(look));
+    send(request, response, await respond(look));
   };
 }
 
@@ -56,7 +56,7 @@ function headersOf({ rawHeaders, headers }: Partial<NodeRequest>): HeadersLike {
   return pairs;
 }
 
-/** Writes the answer. Never throws: if that fails, as when something else has answered, only this connection ends. */
+/** Writes the response. Never throws: if that fails, as when something else has responded, only this connection ends. */
 function send(request: NodeRequest, given: NodeResponse, { status, headers, body }: ReceiverResponse): void {
   // Everything used here is the same in http2's responses.
   const response = given as ServerResponse;
@@ -68,12 +68,12 @@ function send(request: NodeRequest, given: NodeResponse, { status, headers, body
     response.end(body);
     // A simulated request is no connection; that of Fastify's `inject` ends without ever being complete.
     if (request.complete !== false || request.readableEnded) return;
-    // The sender is still sending. To close the connection now would reset it, and the answer would be lost.
+    // The sender is still sending. To close the connection now would reset it, and the response would be lost.
     request.resume();
     setTimeout(() => request.complete || endConnection(request), DRAIN_MS).unref();
   } catch (error) {
     console.error(
-      "nodeHandler: the answer could not be written. If something else has answered, await the promise of nodeHandler; in Koa, also set ctx.respond = false.",
+      "nodeHandler: the response could not be written. If something else has responded, await the promise of nodeHandler; in Koa, also set ctx.respond = false.",
       error,
     );
     if (!response.writableEnded) endConnection(request);
@@ -89,7 +89,7 @@ function isLast(request: NodeRequest): boolean {
 }
 
 function endConnection(request: NodeRequest): void {
-  // RFC 9113, section 8.1: a reset without an error tells the sender to stop and to use the answer.
+  // RFC 9113, section 8.1: a reset without an error tells the sender to stop and to use the response.
   if ("stream" in request) request.stream.close();
   else request.socket?.destroy();
 }

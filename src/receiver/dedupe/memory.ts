@@ -46,11 +46,11 @@ export function memoryDedupe({ maxEntries = 100_000 }: MemoryDedupeOptions = {})
   return {
     claim(key, leaseMs): Claim {
       const time = now();
-      const holder = held.get(key);
-      if (holder !== undefined && holder.until > time)
-        return { state: "held", retryAfterMs: holder.until - time };
+      const lease = held.get(key);
+      if (lease !== undefined && lease.until > time)
+        return { state: "held", retryAfterMs: lease.until - time };
       if ((completed.get(key) ?? time) > time) return { state: "completed" };
-      if (holder === undefined && !makeRoom(time)) return { state: "held", retryAfterMs: FULL_RETRY_MS };
+      if (lease === undefined && !makeRoom(time)) return { state: "held", retryAfterMs: FULL_RETRY_MS };
       const token = String(++claims);
       held.delete(key);
       held.set(key, { token, until: time + leaseMs });

@@ -28,7 +28,7 @@ export interface RedisDedupeOptions {
 }
 
 // A key holds the token of its claim during the lease, and then "=" and that token while it is remembered. A client may repeat a
-// command after a lost connection, so each script gives the same token the same answer twice.
+// command after a lost connection, so each script gives the same token the same result twice.
 
 /** Returns -1 if claimed, -2 if completed, and otherwise the milliseconds that another worker's lease still runs. */
 const CLAIM = `local held = redis.call("GET", KEYS[1])
@@ -59,7 +59,7 @@ return redis.call("DEL", KEYS[1])`;
  * createReceiver({ secrets, dedupe: redisDedupe({ client, prefix: "billing:" }), handlers });
  * ```
  *
- * While Redis cannot be reached, deliveries are answered 503: at once with a client that does not queue commands while it is
+ * While Redis cannot be reached, deliveries get 503: at once with a client that does not queue commands while it is
  * disconnected, as above, and otherwise after five seconds. A Redis that evicts keys (`maxmemory-policy`) or loses its last writes in a
  * failover forgets deliveries, and a retry of one may be handled twice.
  *
@@ -91,20 +91,20 @@ export function redisDedupe({ client, prefix = "webhook-delivery:" }: RedisDedup
   async function run(script: string, key: string, ...args: string[]): Promise<number> {
     // Hashed to a fixed length: senders and `dedupeKey` choose the key.
     const name = prefix + createHash("sha256").update(key).digest("base64url");
-    const answer = await ("evalSha" in client
+    const result = await ("evalSha" in client
       ? client.eval(script, { keys: [name], arguments: args })
       : client.eval(script, 1, name, ...args));
     // Clients can be configured to return integers as strings.
-    if (/^-?\d+$/.test(String(answer))) return Number(answer);
-    throw new TypeError(`redisDedupe: the client returned ${typeof answer} instead of Redis's integer.`);
+    if (/^-?\d+$/.test(String(result))) return Number(result);
+    throw new TypeError(`redisDedupe: the client returned ${typeof result} instead of Redis's integer.`);
   }
 
   return {
     async claim(key, leaseMs): Promise<Claim> {
       const token = randomUUID();
-      const answer = await run(CLAIM, key, token, String(leaseMs));
-      if (answer === -1) return { state: "claimed", token };
-      return answer === -2 ? { state: "completed" } : { state: "held", retryAfterMs: answer };
+      const result = await run(CLAIM, key, token, String(leaseMs));
+      if (result === -1) return { state: "claimed", token };
+      return result === -2 ? { state: "completed" } : { state: "held", retryAfterMs: result };
     },
     // Succeeds after the lease, too, unless another worker took over: the delivery was handled.
     complete: async (key, token, keepMs) => (await run(COMPLETE, key, token, String(keepMs))) === 1,

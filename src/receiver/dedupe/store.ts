@@ -1,4 +1,4 @@
-/** The answer of a store to a claim. */
+/** The result of a claim. */
 export type Claim =
   /** Taken, until the lease ends. Only the token can complete or release the claim. */
   | { readonly state: "claimed"; readonly token: string }
@@ -9,7 +9,7 @@ export type Claim =
 
 /**
  * Remembers which deliveries are being handled and which were. Each operation is atomic. An operation that fails throws or rejects:
- * on a claim, the receiver then answers 503, so that the sender retries.
+ * on a claim, the receiver then responds with 503, so that the sender retries.
  */
 export interface DedupeStore {
   /** Takes the key for `leaseMs`, unless it was completed or another worker's lease still runs. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { asBuffer } from "../../signature/event";
 import { checkedTimeout, inTime, isThenable, refuseOptions, requireMethods } from "../limits";
 import type { QueueReceiverOptions } from "../options";
-import { checkResult, type Taker } from "../process";
+import { checkResult, type DeliveryProcessor } from "../process";
 import type { Warn } from "../reports";
 import type { Delivery } from "../types";
 import type { DeliveryQueue, QueuedDelivery } from "./queue";
@@ -28,14 +28,14 @@ export function digestOf(text: string): string {
 }
 
 /**
- * Returns what hands a delivery to a queue, and waits until the queue has confirmed it.
+ * Returns a function that hands a delivery to a queue, and waits until the queue has confirmed it.
  * @throws RangeError for an invalid timeout, TypeError for an option of what handles deliveries
  */
-export function queueTaker(
+export function queueProcessor(
   queue: DeliveryQueue,
   { handlerTimeoutMs, ...others }: Pick<QueueReceiverOptions, "handlerTimeoutMs">,
   warn: Warn,
-): Taker {
+): DeliveryProcessor {
   requireMethods(
     queue,
     ["add"],

@@ -3,7 +3,7 @@ import { isRecord, parseJson } from "../../shared/json";
 import { asBuffer } from "../../signature/event";
 import { TrackedDelivery } from "../delivery";
 import type { HandlingOptions } from "../options";
-import { handlerTaker } from "../process";
+import { handlerProcessor } from "../process";
 import { logFailure, notify, warnerOnce } from "../reports";
 import type { NoEvents, WorkerOutcome } from "../types";
 import type { QueuedDelivery } from "./queue";
@@ -77,7 +77,7 @@ export function queueWorker<Events extends object = NoEvents>(
   options: QueueWorkerOptions<Events>,
 ): QueueWorker {
   const { onOutcome = logFailure, ...handling } = options;
-  const take = handlerTaker(handling, warnerOnce());
+  const processor = handlerProcessor(handling, warnerOnce());
 
   async function handle(queued: unknown, given: AbortSignal | undefined): Promise<void> {
     const startedAt = performance.now();
@@ -87,8 +87,8 @@ export function queueWorker<Events extends object = NoEvents>(
     const signal = isJob && queued.signal instanceof AbortSignal ? queued.signal : given;
     const delivery = new TrackedDelivery(id, timestamp, Buffer.from(body, "base64"));
     const { event, jobId } = delivery;
-    const { error, retryAfterMs, ...processed } = await take(delivery, key, signal);
-    const outcome = processed.outcome as WorkerOutcome["outcome"];
+    const { error, retryAfterMs, ...result } = await processor(delivery, key, signal);
+    const outcome = result.outcome as WorkerOutcome["outcome"];
     const durationMs = Math.round(performance.now() - startedAt);
     notify(onOutcome, { outcome, id, timestamp, event, jobId, durationMs, error });
     if (outcome === "held")

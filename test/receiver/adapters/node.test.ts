@@ -272,19 +272,22 @@ describe("no response hangs", () => {
       const sent = fetch(url.replace("hooks", "broken"), { method: "POST", headers, body });
       await expect(sent.then((response) => response.text())).rejects.toThrow();
       expect(log).toHaveBeenCalledWith(
-        expect.stringMatching(/the answer could not be written/),
+        expect.stringMatching(/the response could not be written/),
         expect.any(Error),
       );
       expect(await post()).toBe(200);
     },
   );
 
-  test("if something else has answered: its answer stands, and a line says so", async () => {
+  test("if something else has responded: its response stands, and a line says so", async () => {
     const { url } = await serve({ before: (_request, response) => void response.end("mine") });
     const { headers, body } = delivered();
     expect(await (await fetch(url, { method: "POST", headers, body })).text()).toBe("mine");
     while (log.mock.calls.length === 0) await new Promise(setImmediate);
-    expect(log).toHaveBeenCalledWith(expect.stringMatching(/something else has answered/), expect.anything());
+    expect(log).toHaveBeenCalledWith(
+      expect.stringMatching(/something else has responded/),
+      expect.anything(),
+    );
   });
 });
 
