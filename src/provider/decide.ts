@@ -17,7 +17,7 @@ export interface Evidence {
   /** Undefined if the state encrypts it. */
   readonly ip: string | null | undefined;
   /** When it was sent, or the time after which it was sent, in milliseconds on the service's clock. Undefined: nothing dates it. */
-  readonly sentAt: number | undefined;
+  readonly serviceSentAt: number | undefined;
   /** The ids that were listed before it was sent, as far as somebody noted them. */
   readonly before: readonly string[];
 }
@@ -94,9 +94,14 @@ export function decide(question: Question): Decision {
 }
 
 /** Returns whether a registration may have made an endpoint, as far as the endpoint's time can be read. */
-export function isFit({ id, createdAt }: Endpoint, { before, sentAt }: Evidence, graceMs: number): boolean {
+export function isFit(
+  { id, createdAt }: Endpoint,
+  { before, serviceSentAt }: Evidence,
+  graceMs: number,
+): boolean {
   const made = parseTimestamp(createdAt);
-  const isInTime = made === undefined || sentAt === undefined || isInWindow(made, sentAt, graceMs);
+  const isInTime =
+    made === undefined || serviceSentAt === undefined || isInWindow(made, serviceSentAt, graceMs);
   return isInTime && !before.includes(id);
 }
 
@@ -110,7 +115,7 @@ function reasonToDoubt(
     return `${fits.length} endpoints fit ${count === 1 ? "one registration" : `${count} registrations`}`;
   if (fitting.some((each) => each.ip !== (ip ?? null)))
     return "the registration had another ip, or one that the state encrypts, and the service tells no ip";
-  if (fitting.some(({ sentAt }) => sentAt === undefined))
+  if (fitting.some(({ serviceSentAt }) => serviceSentAt === undefined))
     return "nothing tells when the registration was sent";
   if (fits.some(({ createdAt }) => parseTimestamp(createdAt) === undefined))
     return "the service does not tell readably when an endpoint was created";
@@ -120,8 +125,8 @@ function reasonToDoubt(
 /** Returns how long some registration may still be made, in milliseconds. No wait is longer than the grace period, whatever the clocks say. */
 function timeLeft({ evidence, list: { serverTime }, graceMs, waitedMs = 0 }: Question): number {
   const atMost = graceMs - waitedMs;
-  const left = evidence.map(({ sentAt }) =>
-    sentAt === undefined || serverTime === null ? atMost : sentAt + graceMs - serverTime,
+  const left = evidence.map(({ serviceSentAt }) =>
+    serviceSentAt === undefined || serverTime === null ? atMost : serviceSentAt + graceMs - serverTime,
   );
   return Math.min(Math.max(0, ...left), atMost);
 }

@@ -137,9 +137,9 @@ export class Registrar {
     const { clock, log, memory, origin, service } = this.context;
     const { url, type, ip } = inputs;
     const before = [...equalIn(list, inputs), ...list.unrecognized].map(({ id }) => id);
-    let [sentAt, attemptedAt] = [clock.now(), service.time()];
+    let [processSentAt, attemptedAt] = [clock.now(), service.time()];
     const noteSent = () => {
-      [sentAt, attemptedAt] = [clock.now(), service.time()];
+      [processSentAt, attemptedAt] = [clock.now(), service.time()];
     };
     try {
       const endpoint = await service.register({ url, type, ip }, noteSent);
@@ -152,7 +152,7 @@ export class Registrar {
       const pending = { before, attemptedAt };
       const state = { ...stateOf({ createdAt: null, updatedAt: null }, inputs, origin), pending };
       const failure = new PendingError(newPendingId(), state, error);
-      const endpoint = await this.unanswered.lookFor(inputs, evidenceOf(failure), sentAt);
+      const endpoint = await this.unanswered.lookFor(inputs, evidenceOf(failure), processSentAt);
       if (endpoint === undefined) {
         memory.noteUnanswered(inputs, failure);
         throw failure;

@@ -29,8 +29,10 @@ interface ServiceOptions {
 export class Service {
   #shared: Promise<EndpointList> | undefined;
   #sharedAt = 0;
-  /** The service's time, and this process's when it was told. */
-  #told: { readonly time: number; readonly now: number; readonly date: number } | undefined;
+  /** The times of both clocks when a list last told the service's. */
+  #told:
+    | { readonly serviceTime: number; readonly processTime: number; readonly processDate: number }
+    | undefined;
 
   constructor(
     private readonly client: WebhooksClient,
@@ -61,7 +63,7 @@ export class Service {
     const list = await this.#shown(this.client.list({ signal: this.options.cancelled }));
     const { clock } = this.options;
     if (list.serverTime !== null)
-      this.#told = { time: list.serverTime, now: clock.now(), date: clock.date() };
+      this.#told = { serviceTime: list.serverTime, processTime: clock.now(), processDate: clock.date() };
     return list;
   }
 
@@ -72,9 +74,9 @@ export class Service {
   time(): number | null {
     if (this.#told === undefined) return null;
     const { clock } = this.options;
-    const passed = clock.now() - this.#told.now;
-    const hasSlept = Math.abs(clock.date() - this.#told.date - passed) > 1_000;
-    return hasSlept ? null : Math.round(this.#told.time + passed);
+    const passed = clock.now() - this.#told.processTime;
+    const hasSlept = Math.abs(clock.date() - this.#told.processDate - passed) > 1_000;
+    return hasSlept ? null : Math.round(this.#told.serviceTime + passed);
   }
 
   /** @param onSend called right before each attempt: the registration may have waited for its turn until then */

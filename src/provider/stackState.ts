@@ -141,7 +141,7 @@ export function providerNameOf({ provider = "" }: Pick<Resource, "provider">): s
 export function interruptedEvidence(operation: Resource): Evidence {
   const { urn, inputs } = operation;
   const { ip = null } = inputs ?? {};
-  return { id: urn, ip: isText(ip) ? ip : undefined, sentAt: afterOf(operation), before: [] };
+  return { id: urn, ip: isText(ip) ? ip : undefined, serviceSentAt: afterOf(operation), before: [] };
 }
 
 /** Returns what a pending resource of the state says of its registration. */
@@ -155,7 +155,7 @@ export function pendingEvidence({
   return {
     id,
     ip: isText(ip) ? ip : undefined,
-    sentAt: typeof attemptedAt === "number" ? attemptedAt : undefined,
+    serviceSentAt: typeof attemptedAt === "number" ? attemptedAt : undefined,
     before: Array.isArray(before) ? before : [],
   };
 }

@@ -22,6 +22,6 @@ export function parseTimestamp(timestamp: string | null): number | undefined {
 }
 
 /** Returns whether something made at a time may come of what was sent at another, both on the service's clock. */
-export function isInWindow(made: number, sentAt: number, graceMs: number): boolean {
-  return made >= sentAt - TOLERANCE_MS && made <= sentAt + graceMs;
+export function isInWindow(made: number, serviceSentAt: number, graceMs: number): boolean {
+  return made >= serviceSentAt - TOLERANCE_MS && made <= serviceSentAt + graceMs;
 }

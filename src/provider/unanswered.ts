@@ -68,11 +68,11 @@ export class Unanswered {
    * Looks for what a registration of this run has made, until `timeoutSeconds` after it was sent. Returns undefined if no list shows
    * it, or the run is cancelled.
    *
-   * @param sentAt on this process's clock
+   * @param processSentAt on this process's clock
    */
-  async lookFor(wanted: Wanted, fresh: Evidence, sentAt: number): Promise<Endpoint | undefined> {
+  async lookFor(wanted: Wanted, fresh: Evidence, processSentAt: number): Promise<Endpoint | undefined> {
     const { clock, cancelled, service, timeoutMs } = this.context;
-    const until = sentAt + Math.max(timeoutMs, LEAST_LOOK_MS);
+    const until = processSentAt + Math.max(timeoutMs, LEAST_LOOK_MS);
     const question = await this.#question(wanted);
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       const list = await service.listNow().catch(() => undefined);

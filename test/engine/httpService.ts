@@ -51,13 +51,13 @@ export class HttpService extends FakeService {
     return this.endpoints.find(({ url }) => new URL(url).pathname === `/${path}`);
   }
 
-  /** Compares the state with what is declared, and both with the service: 0 missing, 0 twice, 0 orphans, and a stranger's stay. */
-  expectExactly(project: Project, declared: Declared, strangers: readonly Registered[] = []): void {
+  /** Compares the state with what is declared, and both with the service: 0 missing, 0 twice, 0 orphans, and those of others stay. */
+  expectExactly(project: Project, declared: Declared, others: readonly Registered[] = []): void {
     const ids = project.ids();
     expect(Object.keys(ids).sort()).toEqual(Object.keys(declared).sort());
     for (const [name, { opts, adoptId, ifExists, ...args }] of Object.entries(declared))
       expect(this.endpoints.find(({ id }) => id === ids[name])).toMatchObject(args);
-    const expected = [...Object.values(ids), ...strangers.map(({ id }) => id)];
+    const expected = [...Object.values(ids), ...others.map(({ id }) => id)];
     expect(this.endpoints.map(({ id }) => id).sort()).toEqual(expected.sort());
   }
 

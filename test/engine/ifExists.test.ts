@@ -21,7 +21,7 @@ test.concurrent.each<[string, new (options: ConstructorParameters<typeof Project
     const project = new Door({ config: service.config });
     try {
       const found = NAMES.map((name) => service.add({ url: at(name).url }));
-      const twin = service.add({ url: at("c").url });
+      const equal = service.add({ url: at("c").url });
       if (project instanceof NativeProject) project.yaml(`resources: ${JSON.stringify(resources)}`);
       else project.declare(declared);
       const stop = await project.fail("preview");
@@ -31,9 +31,9 @@ test.concurrent.each<[string, new (options: ConstructorParameters<typeof Project
 
       project.env.WEBHOOKS_IF_EXISTS = "adopt";
       const both = await project.fail("preview");
-      for (const id of [found[2]?.id, twin.id])
+      for (const id of [found[2]?.id, equal.id])
         expect(both).toMatch(new RegExp(`${id} .*ENDPOINT_EXISTS`, "s"));
-      service.remove(twin.id);
+      service.remove(equal.id);
       const preview = await project.preview();
       for (const [index, name] of NAMES.entries())
         expect(preview).toContain(

@@ -42,16 +42,16 @@ test.concurrent.each([
   ["a late kill and three early ones", [7, 1, 2, 3], sigkill],
   ["Ctrl-C twice", [5], ctrlCTwice],
 ] as const)(
-  "after %s, a plain up ends with exactly what is declared, and a stranger's equal endpoints stay",
+  "after %s, a plain up ends with exactly what is declared, and equal endpoints of others stay",
   (kind, moments, end) =>
     inWorld(async (world) => {
       const { project, service } = world;
       // Another stack's, of the same url and type, registered before; after the window, one more.
-      const strangers = [service.add({ url: urlOf(0), made: Date.now() - 3_600_000 })];
+      const others = [service.add({ url: urlOf(0), made: Date.now() - 3_600_000 })];
       const declared = endpoints(COUNT, { ifExists: "register" });
       project.declare(declared);
       for (const registrations of moments) await endUp(world, registrations, end);
-      strangers.push(service.add({ url: urlOf(1), made: Date.now() + 3_600_000 }));
+      others.push(service.add({ url: urlOf(1), made: Date.now() + 3_600_000 }));
       if (kind.includes("another machine")) {
         rmSync(join(project.folder, "home"), { recursive: true, force: true });
         await project.succeed("stack", "select", "dev");
@@ -60,7 +60,7 @@ test.concurrent.each([
       const said =
         /took over wh_\d+ \(https:\/\/hooks\.example\.com\/…\) that an interrupted run had registered/;
       if (end === sigkill) expect(output).toMatch(said);
-      service.expectExactly(project, declared, strangers);
+      service.expectExactly(project, declared, others);
     }),
 );
 

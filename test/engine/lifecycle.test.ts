@@ -146,8 +146,8 @@ test("one up puts right what drifted, replaces, swaps, renames, moves, adopts, r
   };
   const declared = declare(decided, rotated);
   await project.up("--diff");
-  const strangers = kept === undefined ? [theirs] : [theirs, kept];
-  service.expectExactly(project, { ...declared, ignoring: endpoint("ignoring") }, strangers);
+  const others = kept === undefined ? [theirs] : [theirs, kept];
+  service.expectExactly(project, { ...declared, ignoring: endpoint("ignoring") }, others);
   expect(service.find("ip")?.ip).toBeUndefined();
   const after = project.ids();
   const same = ["same", "twin", "ignoring", "grouped", "validated", ...Object.keys(staged)];

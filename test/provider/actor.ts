@@ -18,7 +18,7 @@ import {
   type RunOptions,
 } from "./engineModel";
 import type { Fault, Habits, Logged, Registered } from "./fakeService";
-import { PATIENCE_MS, World } from "./world";
+import { GRACE_MS, World } from "./world";
 
 export interface Kill {
   /** How many of these pass first: with two numbers, a second `up` is killed, too. */
@@ -32,7 +32,7 @@ export type Step =
   | { readonly do: "rename"; readonly slot: number; readonly alias: boolean }
   | { readonly do: "remove"; readonly slot: number }
   /** Somebody else registers what the program may declare, too. */
-  | { readonly do: "stranger"; readonly args: EndpointInputs }
+  | { readonly do: "other"; readonly args: EndpointInputs }
   /** Behind Pulumi's back, to one of what is registered. */
   | { readonly do: "behind"; readonly what: "delete" | "edit"; readonly at: number }
   | { readonly do: "rotate"; readonly provider: string }
@@ -77,7 +77,7 @@ export class Actor {
   }
 
   /** @param restMs how long nothing happens after the last step */
-  static async play(scenario: readonly Step[], habits: Habits = {}, restMs = PATIENCE_MS): Promise<Actor> {
+  static async play(scenario: readonly Step[], habits: Habits = {}, restMs = GRACE_MS): Promise<Actor> {
     const actor = new Actor(habits);
     for (const step of scenario) {
       actor.#tell(JSON.stringify(step));
@@ -102,7 +102,7 @@ export class Actor {
       const to = step.do === "declare" ? step.to : { name: `r${slot}-${++this.#count}`, aliases };
       const args = to.args ?? old?.args;
       if (args) this.#program.set(slot, { name: `r${slot}`, ...old, ...to, args });
-    } else if (step.do === "stranger") {
+    } else if (step.do === "other") {
       // Sentence 1: not within the window of a registration without an answer.
       if (this.#isInDoubt(step.args)) return;
       this.#others.push(service.add({ ...step.args }));
@@ -129,7 +129,7 @@ export class Actor {
     const isIts = (each: Operation) => keyOfIts(each) === keyIn("", args);
     const pending = resources.filter((each) => isPendingId(each.id) && isIts(each)).map(pendingEvidence);
     const interrupted = pendingCreates.filter(isIts).map(interruptedEvidence);
-    const isSoon = ({ sentAt = now }: Evidence) => now <= sentAt + PATIENCE_MS + CLEARLY_OLDER_MS;
+    const isSoon = ({ serviceSentAt = now }: Evidence) => now <= serviceSentAt + GRACE_MS + CLEARLY_OLDER_MS;
     return [...pending, ...interrupted].some(isSoon);
   }
 
@@ -150,15 +150,15 @@ export class Actor {
   }
 
   async #command(command: Command, options: RunOptions): Promise<Problems> {
-    // Sentence 8: refresh and destroy do not know the state, and could take an equal twin's endpoint for a pending resource's.
+    // Sentence 8: refresh and destroy do not know the state, and could take an equal resource's endpoint for a pending resource's.
     const isBlind = command === "refresh" || command === "destroy" || options.refresh;
     if (isBlind && this.#hasPendingTwin()) return this.#command("up", { ...options, refresh: false });
     const problems = await this.#attempt(command, this.#declared, options);
     if (command !== "up") return problems;
     if (problems.some((problem) => /cannot move to another provider/.test(problem))) {
       this.#tell("a person refreshes, as the stop says");
-      // Beside a twin, too: what was asked for is there by then.
-      await this.world.time.pass(PATIENCE_MS);
+      // Beside an equal one, too: what was asked for is there by then.
+      await this.world.time.pass(GRACE_MS);
       const left = await this.#attempt("refresh", this.#declared, {});
       return left.some((problem) => STOP.test(problem)) ? left : this.#command("up", options);
     }
@@ -207,7 +207,7 @@ export class Actor {
     this.stops.push(stopOf(stopped) ?? "");
     this.#tell(`a person decides about ${stopped.name}`);
     // Whoever decides looks at the service, where by then everything is that was asked for.
-    await this.world.time.pass(PATIENCE_MS);
+    await this.world.time.pass(GRACE_MS);
     const way = this.#wayOn(stopped);
     const decided = program.map((each) => (each === stopped ? way : each));
     const rest = await this.#attempt("up", decided, { ...options, refresh: false });
@@ -221,7 +221,7 @@ export class Actor {
     const own = this.world.stack.resources.find(({ urn, delete: gone }) => nameOf(urn) === name && !gone);
     const key = keyIn(provider, args);
     const made = this.world
-      .strangers()
+      .unowned()
       .filter((each) => !this.#others.includes(each) && each.ip === args.ip)
       .find((each) => keyIn(each.account, each) === key);
     if (made && own && !isPendingId(own.id)) {
@@ -233,9 +233,9 @@ export class Actor {
 
   /** Deletes what messages name, no resource has, and is nobody else's. */
   #deleteNamed(messages: readonly string[]): void {
-    for (const stranger of this.world.strangers()) {
-      const isNamed = messages.some((message) => new RegExp(`\\b${stranger.id}\\b`).test(message));
-      if (isNamed && !this.#others.includes(stranger)) this.#remove(stranger);
+    for (const endpoint of this.world.unowned()) {
+      const isNamed = messages.some((message) => new RegExp(`\\b${endpoint.id}\\b`).test(message));
+      if (isNamed && !this.#others.includes(endpoint)) this.#remove(endpoint);
     }
   }
 
@@ -260,16 +260,16 @@ export class Actor {
   /** What the eight sentences leave to `list` and `doctor`: what an operation made that no run has healed (sentence 3). */
   #excusedOrphans(): Registered[] {
     let operations = new StackState(this.world.stack.deployment).interrupted;
-    return this.world.strangers().filter((stranger) => {
-      if (stranger.by === undefined) return false;
-      const endpoint = { ...stranger, createdAt: new Date(stranger.made).toISOString(), updatedAt: null };
+    return this.world.unowned().filter((found) => {
+      if (found.by === undefined) return false;
+      const endpoint = { ...found, createdAt: new Date(found.made).toISOString(), updatedAt: null };
       const its = operations.find((each) => {
-        const isIts = keyOfIts(each) === keyIn(stranger.account, stranger);
-        return isIts && isFit(endpoint, interruptedEvidence(each), PATIENCE_MS);
+        const isIts = keyOfIts(each) === keyIn(found.account, found);
+        return isIts && isFit(endpoint, interruptedEvidence(each), GRACE_MS);
       });
       // Each resource stands for at most one endpoint.
       operations = operations.filter(({ urn }) => urn !== its?.urn);
-      return its !== undefined || this.#isTooLate(stranger);
+      return its !== undefined || this.#isTooLate(found);
     });
   }
 
@@ -279,9 +279,9 @@ export class Actor {
    */
   #isTooLate({ account, made, ...rest }: Registered): boolean {
     const its = this.world.stack.pendingCreates.filter((each) => keyOfIts(each) === keyIn(account, rest));
-    const ends = its.map((each) => (interruptedEvidence(each).sentAt ?? made) + PATIENCE_MS);
+    const ends = its.map((each) => (interruptedEvidence(each).serviceSentAt ?? made) + GRACE_MS);
     // It waits no longer for its turn than for what another one may still make.
-    return ends.some((end) => made > end && made <= end + PATIENCE_MS);
+    return ends.some((end) => made > end && made <= end + GRACE_MS);
   }
 
   #differences(program: readonly Declared[]): string[] {

@@ -90,6 +90,6 @@ test.each<[string | null, number | undefined]>([
   expect(parseTimestamp(timestamp)).toBe(expected);
 });
 
-test("patience is twice the timeout, and at least 20 s", () => {
+test("the grace period is twice the timeout, and at least 20 s", () => {
   expect([1, 10_000, 30_000].map(gracePeriodFor)).toEqual([20_000, 20_000, 60_000]);
 });

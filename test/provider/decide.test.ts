@@ -13,7 +13,7 @@ const made = (id: string, secondsAgo: number | null = 0, more: Partial<Endpoint>
 /** A registration that was sent so many seconds before now. */
 const sent = (secondsAgo: number | null, more: Partial<Evidence> = {}): Evidence => ({
   ...{ id: `sent ${secondsAgo}`, ip: null, before: [] },
-  sentAt: secondsAgo === null ? undefined : NOW - secondsAgo * 1000,
+  serviceSentAt: secondsAgo === null ? undefined : NOW - secondsAgo * 1000,
   ...more,
 });
 /** The first of two kills of one resource, and the second. */

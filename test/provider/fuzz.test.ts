@@ -29,7 +29,7 @@ const args: fc.Arbitrary<EndpointInputs> = fc.record(
   { requiredKeys: ["url", "type"] },
 );
 
-/** Within the time-out of an operation, beyond it, and within patience. */
+/** Within the time-out of an operation, beyond it, and within the grace period. */
 const delayMs = fc.constantFrom(500, 3_000, 12_000, 17_000);
 const kinds = ["unreachable", "lost-before", "lost-after", "hang-before", "hang-after", "garbled"] as const;
 const how: fc.Arbitrary<Omit<Fault, "operation">> = fc.oneof(
@@ -74,7 +74,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.oneof(
   one(2, fc.record({ do: fc.constant("rename"), slot, alias: fc.boolean() })),
   one(1, declare(fc.record({ provider }))),
   one(1, declare(fc.constant({ deleteBeforeReplace: true }))),
-  one(2, fc.record({ do: fc.constant("stranger"), args })),
+  one(2, fc.record({ do: fc.constant("other"), args })),
   one(2, fc.record({ do: fc.constant("behind"), what: fc.constantFrom("delete", "edit"), at: fc.nat(9) })),
   one(1, fc.record({ do: fc.constant("rotate"), provider })),
   one(7, fc.record({ do: fc.constant("fault"), fault })),

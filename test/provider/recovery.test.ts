@@ -46,7 +46,7 @@ const run = (command: Command, parallel = 16): Step => ({ do: "run", command, pa
 
 /** What was declared is changed by a command that meets a fault. */
 function scenarioOf(command: Command, fault: Fault): Step[] {
-  const theirs = ["shared", "theirs", "adopted"].map((path): Step => ({ do: "stranger", args: at(path) }));
+  const theirs = ["shared", "theirs", "adopted"].map((path): Step => ({ do: "other", args: at(path) }));
   const before = declare(at("kept"), at("old"), at("dropped"));
   const after = declare(
     ...[at("kept"), at("new"), undefined, at("%7Eadded", { ip: "192.0.2.1" }), at("twice"), at("twice")],

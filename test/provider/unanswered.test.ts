@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { nameOf } from "../../src/shared/urn";
 import { type Declared, Killed, type Problems, type RunOptions } from "./engineModel";
 import type { Fault, Registered } from "./fakeService";
-import { declared, PATIENCE_MS, urlOf, World } from "./world";
+import { declared, GRACE_MS, urlOf, World } from "./world";
 
 let world: World;
 beforeEach(() => {
@@ -91,7 +91,7 @@ describe("a registration that got no usable answer", () => {
     for (const command of ["up", "refresh"] as const) {
       const beside = [declared("late", "late", { ifExists: "register" })];
       await pendingUp(beside);
-      await world.time.pass(PATIENCE_MS);
+      await world.time.pass(GRACE_MS);
       const run = async () => expect(await world.run(command, beside)).toEqual([]);
       expect(await timeOf(run)).toBeLessThan(1_000);
       settled(command === "up" ? beside : [], theirs);
@@ -103,7 +103,7 @@ describe("a registration that got no usable answer", () => {
     lose({ kind: "status", status: 429, headers: { "retry-after": "25" } });
     await pendingUp(program, { kind: "late-commit", delayMs: 15_000 });
     expect(await world.up(program)).toEqual([]);
-    await world.time.pass(PATIENCE_MS);
+    await world.time.pass(GRACE_MS);
     settled(program);
   });
 
@@ -135,16 +135,16 @@ describe("a registration that got no usable answer", () => {
   });
 
   test("an equal resource of the same run waits for it, and the next up settles both", async () => {
-    const twins = [declared("a", "same"), declared("b", "same")];
+    const duplicates = [declared("a", "same"), declared("b", "same")];
     lose();
-    await stops(world.up(twins), /^a: .*REGISTRATION_PENDING/, /^b: .*REGISTRATION_PENDING/);
+    await stops(world.up(duplicates), /^a: .*REGISTRATION_PENDING/, /^b: .*REGISTRATION_PENDING/);
     // It stands for one endpoint, which one of them has after a refresh.
     appear("same", { by: world });
     const refresh = async () => expect(await world.refresh()).toEqual([]);
     expect(await timeOf(refresh)).toBeLessThan(1_000);
     expect(world.stack.resources).toHaveLength(1);
-    await heals(twins);
-    const others = [...twins, declared("c", "other"), declared("d", "other", { ip: "192.0.2.1" })];
+    await heals(duplicates);
+    const others = [...duplicates, declared("c", "other"), declared("d", "other", { ip: "192.0.2.1" })];
     lose();
     await stops(world.up(others), /^c: .*REGISTRATION_PENDING/, /^d: .*STILL_PENDING/s);
     await heals(others);
@@ -183,14 +183,14 @@ describe("a registration that got no usable answer", () => {
   test("adoptId of an equal resource is not answered by it, in the same run", async () => {
     const found = appear("same");
     await world.time.pass(60_000);
-    const twins = [
+    const duplicates = [
       declared("a", "same", { ifExists: "register" }),
       declared("b", "same", { adoptId: found.id }),
     ];
     lose();
-    await stops(world.up(twins), /^a: .*REGISTRATION_PENDING/);
+    await stops(world.up(duplicates), /^a: .*REGISTRATION_PENDING/);
     expect(idOf("b")).toBe(found.id);
-    await heals(twins);
+    await heals(duplicates);
   });
 
   test("in doubt, up stops, refresh stops, and destroy spares what it names", async () => {
@@ -250,7 +250,7 @@ describe("what a killed run registered", () => {
 
   test("a preview does not show it, and a plain up takes it over, and says so", async () => {
     await killedUp(program);
-    const [made] = world.strangers();
+    const [made] = world.unowned();
     const { resources, pendingCreates } = world.stack;
     world.service.requests.length = 0;
     expect(await world.run("preview", program)).toEqual([]);
@@ -261,32 +261,32 @@ describe("what a killed run registered", () => {
     expect(world.shown.slice(-1)).toEqual([{ severity: "info", message }]);
   });
 
-  test("a stranger's equal endpoint is never taken and never deleted, registered before, between and after", async () => {
-    const strangers = [appear("lost")];
+  test("an equal endpoint of others is never taken and never deleted, registered before, between and after", async () => {
+    const others = [appear("lost")];
     await world.time.pass(60_000);
     // A preview stops, and whoever goes on has decided.
     const decided = [...before, declared("lost", "lost", { ifExists: "register" })];
     await stops(world.run("preview", program), /ENDPOINT_EXISTS/);
     await killedUp(decided);
     await world.time.pass(60_000);
-    strangers.push(appear("lost"));
+    others.push(appear("lost"));
     await world.time.pass(60_000);
     expect(await world.up(decided)).toEqual([]);
-    strangers.push(appear("lost"));
-    await heals(program, strangers);
+    others.push(appear("lost"));
+    await heals(program, others);
     await world.destroy();
-    settled([], strangers);
+    settled([], others);
   });
 
   test.each([
-    ["a stranger registered an equal one within its window", "REGISTRATION_IN_DOUBT"],
+    ["somebody else registered an equal one within its window", "REGISTRATION_IN_DOUBT"],
     ["the plugin alone was killed", "ENDPOINT_EXISTS"],
-    ["it waited longer than patience for its turn", "ENDPOINT_EXISTS"],
+    ["it waited longer than the grace period for its turn", "ENDPOINT_EXISTS"],
   ])("if %s, the next up stops, and names the id", async (reason, code) => {
     if (/waited/.test(reason)) lose({ kind: "status", status: 429, headers: { "retry-after": "25" } });
     await killedUp(program, { alone: /alone/.test(reason) });
-    const [made] = world.strangers();
-    const others = /stranger/.test(reason) ? [appear("lost")] : [];
+    const [made] = world.unowned();
+    const others = /somebody else/.test(reason) ? [appear("lost")] : [];
     const named = [made, ...others].map((each) => each?.id).join(".*");
     await stops(world.up(program), new RegExp(`^lost: .*${named}.*${code}`, "s"));
     await heals([...before, declared("lost", "lost", { adoptId: made?.id ?? "" })], others);
@@ -299,7 +299,7 @@ describe("what a killed run registered", () => {
     world.isStateReadable = false;
     appear("late", { by: world });
     expect(await world.up(late)).toEqual([]);
-    settled(late, world.strangers());
+    settled(late, world.unowned());
     world.shown.length = 0;
     await stops(
       world.up([...late, declared("lost")]),
@@ -315,7 +315,7 @@ test("one resource does not adopt what another one has, whichever comes first", 
     await world.up([declared("b", "x")]);
     const adopting = declared("a", "x", { adoptId: idOf("b") });
     for (const path of ["x", "y"]) await world.up([adopting, declared("b", path)], { parallel });
-    expect(world.strangers()).toEqual([]);
+    expect(world.unowned()).toEqual([]);
     expect(world.service.endpoints).toHaveLength(world.stack.resources.length);
     await world.destroy();
     expect(world.service.endpoints).toEqual([]);

@@ -21,7 +21,7 @@ import { type Dispatcher, FakeService, type Habits, type Registered } from "./fa
 import { VirtualTime } from "./virtualTime";
 
 /** How long a registration may still be made, in milliseconds: twice as long as an operation may take. */
-export const PATIENCE_MS = 20_000;
+export const GRACE_MS = 20_000;
 
 export const urlOf = (path: string) => `https://hooks.example.com/${path}`;
 /** Declares an endpoint. */
@@ -154,7 +154,7 @@ export class World {
   }
 
   /** What is at the service, and not in the state. */
-  strangers(): Registered[] {
+  unowned(): Registered[] {
     return this.service.endpoints.filter((each) => !this.has(each));
   }
 
@@ -175,11 +175,11 @@ export class World {
       const { ip } = endpoint.by === undefined ? resource.inputs : endpoint;
       return lineOf(nameOf(resource.urn), providerNameOf(resource), { ...endpoint, ip });
     };
-    const stranger = (each: Registered) => lineOf(`${each.id}, in no state,`, each.account, each);
+    const endpoint = (each: Registered) => lineOf(`${each.id}, in no state,`, each.account, each);
     const declared = program.map(({ name, provider, args }) => lineOf(name, provider, args));
-    const wanted = new Set([...declared, ...others.map(stranger)]);
+    const wanted = new Set([...declared, ...others.map(endpoint)]);
     // Those with a resource first: the others are left.
-    const found = new Set([...this.stack.resources.map(recorded), ...left.map(stranger)]);
+    const found = new Set([...this.stack.resources.map(recorded), ...left.map(endpoint)]);
     const missing = [...wanted].filter((each) => !found.has(each)).map((each) => `missing: ${each}`);
     return [...missing, ...[...found].filter((each) => !wanted.has(each)).map((each) => `unwanted: ${each}`)];
   }
