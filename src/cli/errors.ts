@@ -1,4 +1,5 @@
 import { CodedError } from "../shared/codedError";
+import type { StackErrorCode } from "../shared/pulumiCommand";
 
 /** What a command of this package could not do. */
 export class CliError extends CodedError<CliErrorCode> {
@@ -12,7 +13,7 @@ type CliErrorCode =
   | "PULUMI_MISSING"
   | "PULUMI_FAILED"
   | "SETTINGS_INVALID"
-  | "STACK_UNREADABLE"
+  | StackErrorCode
   | "OWNERSHIP_UNKNOWN"
   | "NOT_ADOPTABLE"
   | "NOT_DELETABLE"

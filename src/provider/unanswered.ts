@@ -45,6 +45,7 @@ export class Unanswered {
     const isStop = (each: Decision) => refusalOf(each, inputs) !== undefined;
     const isSame = !isStop(certain) && takenBy(certain) === takenBy(decision);
     if (isStop(decision) || isSame || (await stack.isProven(inputs))) return settled;
+    // Nothing is adopted because of a state that may be another backend's.
     return { decision: decide({ ...question, wanted: { ...inputs, ifExists: "fail" }, evidence }), list };
   }
 

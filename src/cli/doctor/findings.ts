@@ -1,5 +1,6 @@
 import { isPendingId } from "../../provider/identity";
 import type { Resource } from "../../provider/stackState";
+import type { StackErrorCode } from "../../shared/pulumiCommand";
 import { describeUrl } from "../../shared/url";
 import { describeResource, nameOf } from "../../shared/urn";
 import { CLEAR_OPERATIONS, quoted } from "../../shared/words";
@@ -12,7 +13,7 @@ import type { Pulumi } from "../pulumi";
 type FindingCode =
   | "CLOCK_DIFFERS"
   | "LIST_PARTIAL"
-  | "STACK_UNREADABLE"
+  | StackErrorCode
   | "REGISTRATION_PENDING"
   | "OPERATION_INTERRUPTED"
   | "ENDPOINT_GONE"
