@@ -59,8 +59,7 @@ async function tellStory({ emulator, project, receiver, narrator }) {
   show();
   say("It got these requests:");
   const changes = emulator.requests.filter(({ method }) => method !== "GET");
-  for (const { method, path, statusCode } of changes)
-    say(`    ${method.padEnd(6)}  ${path}  (${statusCode})`);
+  for (const { method, path, status } of changes) say(`    ${method.padEnd(6)}  ${path}  (${status})`);
   fact(
     changes.map(({ method }) => method).join() === "POST,DELETE",
     "the new endpoint was registered before the old one was deleted: no event is missed",
@@ -81,7 +80,7 @@ async function tellStory({ emulator, project, receiver, narrator }) {
   const handled = receiver.handled.length;
   const send = async (event) => {
     await emulator.deliver({
-      type: "job.failed",
+      event: "job.failed",
       data: { jobId: job.jobId, status: "failed" },
       endpointId,
       ...event,

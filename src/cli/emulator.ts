@@ -99,9 +99,9 @@ function finishRotation(emulator: Emulator): string {
   return `The emulator now signs only with ${[...newest].join(", ")}`;
 }
 
-function lineOf({ type, endpointId, url, statusCode, error, retryInMs }: LoggedAttempt): string {
+function lineOf({ event, endpointId, url, status, error, retryInMs }: LoggedAttempt): string {
   const again = retryInMs === null ? "" : `, next attempt in ${Math.ceil(retryInMs / 1000)} s`;
-  return printable(`${type} to ${endpointId} (${url}): ${statusCode ?? error ?? "no answer"}${again}`);
+  return printable(`${event} to ${endpointId} (${url}): ${status ?? error ?? "no response"}${again}`);
 }
 
 function instructions({ url, apiKey, secrets }: Emulator, { dataFile, secret }: Flags): string {

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isRecord } from "../shared/json";
 import { isAddressOrRange, isHttpUrl } from "../shared/url";
 import type { Operation } from "./faults";
-import type { Answer } from "./http";
+import type { EmulatedResponse } from "./http";
 import type { Parts } from "./options";
 import type { EmulatedEndpoint, EndpointInput } from "./registry";
 
@@ -33,13 +33,13 @@ export function accountOf(headers: IncomingHttpHeaders, keys: Parts["keys"]): st
   return keys.get(String(key ?? authorization.replace(/^\S+ /, "")));
 }
 
-/** Performs a request of an account to the management API, and returns the answer. */
+/** Performs a request of an account to the management API, and returns the response. */
 export function perform(
   { registry, now, lagMs }: Parts,
   { operation, id }: Route,
   account: string | null,
   body: unknown,
-): Answer {
+): EmulatedResponse {
   if (operation === null) return refusal(404, "not_found", "There is nothing at this path for this method.");
   if (account === null)
     return refusal(401, "unauthorized", "A valid API key is required, as X-Api-Key: <key>.");
@@ -60,7 +60,7 @@ export function perform(
   return { status: 204 };
 }
 
-export function refusal(status: number, error: string, message: string): Answer {
+export function refusal(status: number, error: string, message: string): EmulatedResponse {
   return { status, body: { error, message } };
 }
 

@@ -5,7 +5,7 @@ import { isSuccess } from "../shared/status";
 import { newMessageId, signedHeaders } from "../signature/sign";
 import { EmulatorError } from "./errors";
 import {
-  type Delivery,
+  type DeliveryRecord,
   type EmulatedEvent,
   type EndpointDelivery,
   type LoggedAttempt,
@@ -19,8 +19,8 @@ import type { EmulatedEndpoint } from "./registry";
 const USER_AGENT = "webhook-endpoints-emulator";
 /** How many deliveries are sent at once to a host. */
 const MOST_AT_ONCE = 64;
-/** How much of an answer's body is kept, in bytes. */
-const KEPT_ANSWER_BYTES = 1024;
+/** How much of a response's body is kept, in bytes. */
+const KEPT_RESPONSE_BYTES = 1024;
 /** The longest wait that a receiver can ask for. */
 const MAX_RETRY_AFTER_MS = 3_600_000;
 
@@ -47,7 +47,7 @@ export class Deliveries {
    * @throws EmulatorError for an endpoint that is not registered
    */
   dispatch(event: EmulatedEvent) {
-    const { type, id = newMessageId() } = event;
+    const { event: name, id = newMessageId() } = event;
     const isForged = event.tamper === true || (event.ageSeconds ?? 0) > 0;
     const retryDelaysMs = event.retryDelaysMs ?? (isForged ? [] : this.parts.retryDelaysMs);
     const sendable = { ...event, id, retryDelaysMs };
@@ -55,10 +55,12 @@ export class Deliveries {
       const first = this.#attempt(sendable, endpoint, 1);
       return { first, ended: this.#deliver(sendable, endpoint, first) };
     });
-    const done: Promise<Delivery> = Promise.all(sendings.map(({ ended }) => ended)).then((endpoints) => {
-      const delivered = endpoints.length > 0 && endpoints.every(({ outcome }) => outcome === "delivered");
-      return { id, type, delivered, endpoints };
-    });
+    const done: Promise<DeliveryRecord> = Promise.all(sendings.map(({ ended }) => ended)).then(
+      (endpoints) => {
+        const delivered = endpoints.length > 0 && endpoints.every(({ outcome }) => outcome === "delivered");
+        return { id, event: name, delivered, endpoints };
+      },
+    );
     return { attempted: Promise.all(sendings.map(({ first }) => first)), done };
   }
 
@@ -72,7 +74,7 @@ export class Deliveries {
 
   /** Repeats an attempt, byte for byte. */
   replay(logged: LoggedAttempt): Promise<LoggedAttempt> {
-    const { statusCode, error, answer, durationMs, retryInMs, ...request } = logged;
+    const { status, error, response, durationMs, retryInMs, ...request } = logged;
     return this.#send({ ...request, number: ++this.#sent, at: this.parts.now(), replayed: true }, []);
   }
 
@@ -102,20 +104,20 @@ export class Deliveries {
       if (endpoint === undefined) Object.assign(last, { retryInMs: null });
       else if (!closing.aborted) last = await this.#attempt(event, endpoint, last.attempt + 1);
     }
-    const outcome = isSuccess(last.statusCode) ? "delivered" : "failed";
-    return { endpointId, outcome, attempts: last.attempt, statusCode: last.statusCode };
+    const outcome = isSuccess(last.status) ? "delivered" : "failed";
+    return { endpointId, outcome, attempts: last.attempt, status: last.status };
   }
 
   /** Signs an event and sends it. */
   #attempt(event: Sendable, endpoint: EmulatedEndpoint, attempt: number): Promise<LoggedAttempt> {
-    const { id, type, data = {}, tamper = false, ageSeconds = 0 } = event;
-    const { body = JSON.stringify({ type, data }) } = event;
+    const { id, event: name, data = {}, tamper = false, ageSeconds = 0 } = event;
+    const { body = JSON.stringify({ type: name, data }) } = event;
     const { id: endpointId, url } = endpoint;
     const at = this.parts.now();
     const timestamp = Math.floor(at / 1000) - ageSeconds;
     const secret = this.parts.secrets.byType[endpoint.type];
     const headers = { "user-agent": USER_AGENT, ...signedHeaders({ id, timestamp, body, secret }) };
-    const request = { number: ++this.#sent, at, id, type, endpointId, url, attempt };
+    const request = { number: ++this.#sent, at, id, event: name, endpointId, url, attempt };
     const sent = { tampered: tamper, replayed: false, headers, body: tamper ? tampered(body) : body };
     return this.#send({ ...request, ...sent }, event.retryDelaysMs);
   }
@@ -129,7 +131,7 @@ export class Deliveries {
       body: request.body,
       dispatcher: this.#dispatcher,
       timeoutMs: this.parts.deliveryTimeoutMs,
-      maxResponseBytes: KEPT_ANSWER_BYTES,
+      maxResponseBytes: KEPT_RESPONSE_BYTES,
       signal: this.parts.closing,
     });
     this.open.delete(request);
@@ -137,7 +139,7 @@ export class Deliveries {
     // Seconds. The other form, a date, counts as 0.
     const retryAfterMs = Math.min(Number(headers["retry-after"]) * 1000 || 0, MAX_RETRY_AFTER_MS);
     const retryInMs = delayMs === undefined ? null : Math.max(delayMs, retryAfterMs);
-    const result = { statusCode: status, error: failure, answer: body.toString("utf8") };
+    const result = { status, error: failure, response: body.toString("utf8") };
     const entry = { ...request, ...result, durationMs, retryInMs };
     this.log.add(entry);
     return entry;
@@ -145,8 +147,8 @@ export class Deliveries {
 }
 
 /** Names the endpoint by its id, because its url can contain a secret. */
-function refusedTwice({ id, endpointId, statusCode, error, type, retryInMs }: LoggedAttempt): string {
-  const answer = statusCode === null ? `no answer (${error})` : statusCode;
+function refusedTwice({ id, endpointId, status, error, event, retryInMs }: LoggedAttempt): string {
+  const result = status === null ? `no response (${error})` : status;
   const next = Math.ceil((retryInMs ?? 0) / 1000);
-  return `Attempt 2 of ${type} ${id} got ${answer} from endpoint ${endpointId}. The next one follows in ${next} s. Correct the receiver.`;
+  return `Attempt 2 of ${event} ${id} got ${result} from endpoint ${endpointId}. The next one follows in ${next} s. Correct the receiver.`;
 }

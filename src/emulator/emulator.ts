@@ -1,5 +1,5 @@
-import type { Delivery, EmulatedEvent, LoggedAttempt } from "./event";
-import type { Fault, PlantedFault } from "./faults";
+import type { DeliveryRecord, EmulatedEvent, LoggedAttempt } from "./event";
+import type { Fault, FaultOptions } from "./faults";
 import type { Job, JobOptions } from "./job";
 import type { LoggedRequest } from "./log";
 import type { EmulatedEndpoint, EmulatedEndpointType, EndpointInput } from "./registry";
@@ -21,21 +21,21 @@ export interface Emulator {
   edit(id: string, change: Partial<EndpointInput>): EmulatedEndpoint;
   /** Replaces an API key. The old key stops working at once; the new one opens the same account. */
   rotateKey(oldKey: string, newKey: string): void;
-  /** Makes API requests fail. If several faults match a request, the one planted first applies. */
-  fault(fault: Fault): PlantedFault;
-  /** Removes every planted fault. */
+  /** Makes API requests fail. If several faults match a request, the one added first applies. */
+  fault(options: FaultOptions): Fault;
+  /** Removes every fault. */
   clearFaults(): void;
   /** The last 100,000 requests to the management API, oldest first. */
   readonly requests: readonly LoggedRequest[];
   /** Empties `requests`. */
   clearRequests(): void;
   /**
-   * Sends an event to each matching endpoint, and retries after a failure: an answer other than 2xx, a timeout, or no
+   * Sends an event to each matching endpoint, and retries after a failure: a response other than 2xx, a timeout, or no
    * connection. A Retry-After header makes the wait longer. Resolves when nothing more will be sent.
    *
    * @throws EmulatorError for an endpoint that is not registered
    */
-  deliver(event: EmulatedEvent): Promise<Delivery>;
+  deliver(event: EmulatedEvent): Promise<DeliveryRecord>;
   /** Delivers the events of one job: `job.running`, then `job.succeeded` or `job.failed`. */
   runJob(options?: JobOptions): Promise<Job>;
   /**

@@ -19,7 +19,7 @@ import { validateRegistration } from "./api";
 import type { Deliveries } from "./deliveries";
 import type { Emulator } from "./emulator";
 import type { LoggedAttempt } from "./event";
-import { FAULT_KINDS, FAULT_OPERATIONS, FAULTS, type Fault, type Faults } from "./faults";
+import { FAULT_KINDS, FAULT_OPERATIONS, FAULTS, type FaultOptions, type Faults } from "./faults";
 import type { Parts } from "./options";
 import { ENDPOINT_TYPES } from "./registry";
 
@@ -39,7 +39,7 @@ export function emulatorPage(emulator: Emulator, deliveries: Deliveries, parts: 
     title: "Webhook emulator",
     emptyHint: "No delivery yet. Run a job, and its signed events appear here.",
     toolbar: actionForm("run-job", {}, buttons, "row"),
-    // An attempt that waits for its answer may be older than others.
+    // An attempt that waits for its response may be older than others.
     attempts: () =>
       [...emulator.deliveries.slice(-READ_ATTEMPTS), ...deliveries.open].sort((a, b) => a.number - b.number),
     tabs: [
@@ -50,8 +50,8 @@ export function emulatorPage(emulator: Emulator, deliveries: Deliveries, parts: 
     actions: {
       replay: (_form, attempt) => deliveries.replay(attempt() as LoggedAttempt),
       tamper(_form, attempt) {
-        const { type, id, endpointId, body } = attempt();
-        return emulator.deliver({ type, id, endpointId, body: String(body), tamper: true });
+        const { event, id, endpointId, body } = attempt();
+        return emulator.deliver({ event, id, endpointId, body: String(body), tamper: true });
       },
       clear: () => emulator.clearDeliveries(),
       "run-job"(form) {
@@ -63,7 +63,7 @@ export function emulatorPage(emulator: Emulator, deliveries: Deliveries, parts: 
         // Browsers end the lines of a form with CR LF.
         const body = (form.get("body") ?? "").replaceAll("\r\n", "\n");
         const { type = "no type" } = Object(parseJson(body));
-        return emulator.deliver({ type: String(type), body, endpointId: form.get("target") ?? "" });
+        return emulator.deliver({ event: String(type), body, endpointId: form.get("target") ?? "" });
       },
       register(form) {
         const validated = validateRegistration({ url: form.get("url"), type: form.get("type") });
@@ -71,12 +71,18 @@ export function emulatorPage(emulator: Emulator, deliveries: Deliveries, parts: 
         emulator.add(validated.input);
       },
       delete: (form) => emulator.remove(form.get("target") ?? ""),
-      "plant-fault"(form) {
+      "add-fault"(form) {
         const { operation, kind, times } = Object.fromEntries(form);
         const [status, delayMs] = [Number(form.get("status")), Number(form.get("delayMs"))];
-        emulator.fault({ operation, kind, times: Number(times || Infinity), status, delayMs } as Fault);
+        emulator.fault({
+          operation,
+          kind,
+          times: Number(times || Infinity),
+          status,
+          delayMs,
+        } as FaultOptions);
       },
-      "remove-fault": (form) => faults.planted.get(Number(form.get("target")))?.remove(),
+      "remove-fault": (form) => faults.entries.get(Number(form.get("target")))?.remove(),
       "clear-requests": () => emulator.clearRequests(),
       rotate: () => emulator.rotateSecret(),
       "finish-rotation": () => secrets.keepNewest(),
@@ -109,10 +115,10 @@ function endpointsTab(emulator: Emulator): Html {
 }
 
 /** What is broken, and what was asked. */
-function faultsTab({ requests }: Emulator, { planted }: Faults): Html {
+function faultsTab({ requests }: Emulator, { entries }: Faults): Html {
   const view = { tab: "faults" };
-  const broken = [...planted].map(([number, { fault, left, hits }]) => {
-    const { operation, id, kind, status, delayMs } = fault;
+  const broken = [...entries].map(([number, { options, left, hits }]) => {
+    const { operation, id, kind, status, delayMs } = options;
     const isLate = kind === "delay" || kind === "late-commit";
     const detail = kind === "status" ? ` ${status}` : isLate && ` ${delayMs} ms`;
     const times = Number.isFinite(left) ? `${left} more` : "until removed";
@@ -129,16 +135,16 @@ ${actionButton("remove-fault", view, "Remove", number)}</div>`;
 <label>How often <input name="times" type="number" min="1" value="1" placeholder="until removed"></label>
 <label>Status, for the fault status <input name="status" type="number" min="200" max="599" value="503"></label>
 <label>Delay in ms, for delay and late-commit <input name="delayMs" type="number" min="0" max="999999999" value="2000"></label>
-<button class="primary">Plant the fault</button>`;
+<button class="primary">Add the fault</button>`;
   const newest = requests.slice(-SHOWN).reverse();
-  const asked = newest.map(({ at, method, path, statusCode, fault }) => {
-    const tone = statusCode === null ? "busy" : statusCode < 400 ? "good" : "bad";
+  const asked = newest.map(({ at, method, path, status, fault }) => {
+    const tone = status === null ? "busy" : status < 400 ? "good" : "bad";
     return html`<div class="row">${time(at)} <code class="grow">${method} ${short(path, 80)}</code>
-${fault !== undefined && badge("bad", fault)} ${badge(tone, statusCode ?? "no answer")}</div>`;
+${fault !== undefined && badge("bad", fault)} ${badge(tone, status ?? "no response")}</div>`;
   });
   return html`<div class="split"><section><h2>Faults</h2>
 ${list("faults", broken, "None: the service works as it should.")}
-<h3>Break the service</h3>${actionForm("plant-fault", view, form)}</section>
+<h3>Break the service</h3>${actionForm("add-fault", view, form)}</section>
 <section><h2>API requests</h2>${list("requests", asked, "None yet.")}
 ${actionButton("clear-requests", view, "Clear the requests")}</section></div>`;
 }

@@ -15,10 +15,10 @@ export interface EventTarget {
 /** An event to deliver. */
 export interface EmulatedEvent extends EventTarget {
   /** `job.running`, `job.succeeded`, `job.failed`, or any other string. */
-  readonly type: string;
+  readonly event: string;
   /** Such as `{ jobId: "job_1", status: "succeeded" }`. */
   readonly data?: Readonly<Record<string, unknown>>;
-  /** Sent as it is in place of `{ type, data }`, for flat bodies and for bodies that are not JSON. */
+  /** Sent as it is in place of `{ type: event, data }`, for flat bodies and for bodies that are not JSON. */
   readonly body?: string;
   /** The `webhook-id`. Default: a new one. Reuse an id to send a duplicate. */
   readonly id?: string;
@@ -38,16 +38,16 @@ export interface EndpointDelivery {
   readonly outcome: "delivered" | "failed";
   /** How many attempts there were. */
   readonly attempts: number;
-  /** The status of the last attempt. Null when it got no answer. */
-  readonly statusCode: number | null;
+  /** The status of the last attempt. Null when it got no response. */
+  readonly status: number | null;
 }
 
 /** The result of an event. */
-export interface Delivery {
+export interface DeliveryRecord {
   /** The header `webhook-id`. */
   readonly id: string;
-  /** The event's name. */
-  readonly type: string;
+  /** The event's name, such as `job.succeeded`. */
+  readonly event: string;
   /** True when every endpoint accepted the event. False when no endpoint matched. */
   readonly delivered: boolean;
   /** The delivery to each endpoint. */
@@ -62,8 +62,8 @@ export interface OpenAttempt {
   readonly at: number;
   /** The header `webhook-id`. */
   readonly id: string;
-  /** The event's name. */
-  readonly type: string;
+  /** The event's name, such as `job.succeeded`. */
+  readonly event: string;
   /** The id of the endpoint. */
   readonly endpointId: string;
   /** The url that it was sent to. */
@@ -82,13 +82,13 @@ export interface OpenAttempt {
 
 /** One request to a receiver. */
 export interface LoggedAttempt extends OpenAttempt {
-  /** Null when there was no answer. */
-  readonly statusCode: number | null;
-  /** Why there was no answer, or why its body broke off: a code such as `ECONNREFUSED`, or `timed out`. Otherwise null. */
+  /** Null when there was no response. */
+  readonly status: number | null;
+  /** Why there was no response, or why its body broke off: a code such as `ECONNREFUSED`, or `timed out`. Otherwise null. */
   readonly error: string | null;
-  /** The first 1,024 bytes of the answer's body. */
-  readonly answer: string;
-  /** From the request's start to the end of the answer, in milliseconds. */
+  /** The first 1,024 bytes of the response's body. */
+  readonly response: string;
+  /** From the request's start to the end of the response, in milliseconds. */
   readonly durationMs: number;
   /** The wait until the next attempt. Null when this was the last. */
   readonly retryInMs: number | null;

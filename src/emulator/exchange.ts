@@ -3,20 +3,20 @@ import { text } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 import { parseJson } from "../shared/json";
 import { accountOf, perform, refusal, routeOf } from "./api";
-import { FAULTS, type Planted } from "./faults";
-import { type Answer, isOwnHost, send, textOf } from "./http";
+import { FAULTS, type Faults } from "./faults";
+import { type EmulatedResponse, isOwnHost, send, textOf } from "./http";
 import type { LoggedRequest } from "./log";
 import type { Parts } from "./options";
 
 const OVERSIZE_BYTES = 32 * 1024 * 1024;
-const STATUS_BODY = { error: "fault", message: "This is a fault that was planted in the emulator." };
+const STATUS_BODY = { error: "fault", message: "This is a fault of the emulator." };
 const MISDIRECTED = "The emulator answers at IP addresses, at names without a dot, and at its host.";
 
 /** The log's entry of a request that is still being handled. */
 type Entry = { -readonly [Field in keyof LoggedRequest]: LoggedRequest[Field] };
 
 /**
- * Handles API requests: applies a fault if one matches, performs the operation, and answers. Once the body is read, the operation takes
+ * Handles API requests: applies a fault if one matches, performs the operation, and responds. Once the body is read, the operation takes
  * effect even if the client disconnects, as at any service.
  */
 export function exchange(parts: Parts) {
@@ -25,7 +25,7 @@ export function exchange(parts: Parts) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     response.sendDate = false;
     response.on("error", () => undefined);
-    answerTo(request, response).catch((error: Error) => {
+    respond(request, response).catch((error: Error) => {
       if (closing.aborted || (request.destroyed && !request.complete)) return;
       warn(error.message);
       if (response.headersSent) response.destroy();
@@ -33,14 +33,14 @@ export function exchange(parts: Parts) {
     });
   };
 
-  async function answerTo(request: IncomingMessage, response: ServerResponse) {
+  async function respond(request: IncomingMessage, response: ServerResponse) {
     const { method = "", url: path = "", headers } = request;
     const route = routeOf(method, path);
     const account = accountOf(headers, parts.keys) ?? null;
-    const entry: Entry = { at: now(), method, path, operation: route.operation, account, statusCode: null };
+    const entry: Entry = { at: now(), method, path, operation: route.operation, account, status: null };
     requests.add(entry);
     if (!isOwnHost(request, host)) {
-      entry.statusCode = 421;
+      entry.status = 421;
       return send(response, refusal(421, "misdirected", MISDIRECTED));
     }
     const fault = faults.take(route.operation, route.id);
@@ -52,7 +52,7 @@ export function exchange(parts: Parts) {
 
     if (kind === "late-commit") await wait(delayMs, undefined, { signal: closing });
     const takesEffect = fault === undefined || (fault.effect ?? FAULTS[fault.kind].effect);
-    const answer = takesEffect
+    const right = takesEffect
       ? await parts.answer(entry, perform(parts, route, account, entry.body))
       : { status: 204 };
     if (kind === "delay") await wait(delayMs, undefined, { signal: closing });
@@ -60,14 +60,14 @@ export function exchange(parts: Parts) {
     if (response.destroyed || kind === "late-commit" || kind?.startsWith("hang-")) return;
     if (kind?.startsWith("reset-")) return request.socket.resetAndDestroy();
     response.setHeader("Date", new Date(now()).toUTCString());
-    send(response, fault === undefined ? answer : garbled(fault, answer));
-    entry.statusCode = response.statusCode;
+    send(response, fault === undefined ? right : garbled(fault, right));
+    entry.status = response.statusCode;
   }
 }
 
-/** Returns what a fault makes of the right answer. A 204 gets a body if the fault is about the body. */
-function garbled(fault: Planted["fault"], answer: Answer): Answer {
-  const whole = answer.status === 204 ? { ...answer, status: 200, body: { deleted: true } } : answer;
+/** Returns what a fault makes of the right response. A 204 gets a body if the fault is about the body. */
+function garbled(fault: NonNullable<ReturnType<Faults["take"]>>, right: EmulatedResponse): EmulatedResponse {
+  const whole = right.status === 204 ? { ...right, status: 200, body: { deleted: true } } : right;
   const { headers, body = "" } = whole;
   const content = textOf(body);
   const half = content.slice(0, Math.ceil(content.length / 2));
@@ -88,6 +88,6 @@ function garbled(fault: Planted["fault"], answer: Answer): Answer {
       return { ...whole, headers: { ...headers, "transfer-encoding": "chunked" }, body: padded };
     }
     default:
-      return answer;
+      return right;
   }
 }

@@ -1,6 +1,12 @@
 /** The operations of the service's API. */
 export type Operation = "register" | "list" | "get" | "delete";
-export const FAULT_OPERATIONS: readonly Fault["operation"][] = ["any", "register", "list", "get", "delete"];
+export const FAULT_OPERATIONS: readonly FaultOptions["operation"][] = [
+  "any",
+  "register",
+  "list",
+  "get",
+  "delete",
+];
 
 /**
  * What each kind of fault does: whether the operation takes effect, and what the client sees. A request that the service would refuse
@@ -27,7 +33,7 @@ export type FaultKind = keyof typeof FAULTS;
 export const FAULT_KINDS = Object.keys(FAULTS) as readonly FaultKind[];
 
 /** Which requests fail, and how. */
-export interface Fault {
+export interface FaultOptions {
   /** The operation that fails, or every one. */
   readonly operation: Operation | "any";
   /** Only requests for this endpoint. Applies to get and delete. */
@@ -50,60 +56,60 @@ export interface Fault {
   readonly body?: unknown;
 }
 
-/** A fault that was planted. */
-export interface PlantedFault {
+/** A fault of the emulator. */
+export interface Fault {
   /** How many requests have failed so far. */
   readonly hits: number;
   /** Removes the fault. */
   remove(): void;
 }
 
-/** A fault that still applies. */
-export interface Planted extends PlantedFault {
-  readonly fault: Fault & { readonly status: number; readonly delayMs: number };
+/** What the emulator keeps of a fault that still applies. */
+interface FaultEntry extends Fault {
+  readonly options: FaultOptions & { readonly status: number; readonly delayMs: number };
   toSkip: number;
   left: number;
   hits: number;
 }
 
-/** The planted faults. A request meets the first one that matches and is not used up. */
+/** The faults that apply. A request meets the first one that matches and is not used up. */
 export class Faults {
   /** By a number that identifies the fault on the page. */
-  readonly planted = new Map<number, Planted>();
+  readonly entries = new Map<number, FaultEntry>();
   #count = 0;
 
   /** @throws Error for an operation or a kind that does not exist, such as a misspelt one of a form */
-  plant(fault: Fault): PlantedFault {
-    if (!FAULT_OPERATIONS.includes(fault.operation) || !FAULT_KINDS.includes(fault.kind))
+  add(options: FaultOptions): Fault {
+    if (!FAULT_OPERATIONS.includes(options.operation) || !FAULT_KINDS.includes(options.kind))
       throw new Error(
-        `Cannot plant a fault: its operation must be one of ${FAULT_OPERATIONS.join(", ")}, and its kind one of ${FAULT_KINDS.join(", ")}.`,
+        `Cannot add a fault: its operation must be one of ${FAULT_OPERATIONS.join(", ")}, and its kind one of ${FAULT_KINDS.join(", ")}.`,
       );
     const number = ++this.#count;
-    const planted: Planted = {
-      fault: { status: 503, delayMs: 1_000, ...fault },
-      toSkip: fault.after ?? 0,
-      left: fault.times ?? 1,
+    const entry: FaultEntry = {
+      options: { status: 503, delayMs: 1_000, ...options },
+      toSkip: options.after ?? 0,
+      left: options.times ?? 1,
       hits: 0,
-      remove: () => void this.planted.delete(number),
+      remove: () => void this.entries.delete(number),
     };
-    this.planted.set(number, planted);
-    return planted;
+    this.entries.set(number, entry);
+    return entry;
   }
 
   /** Returns the fault that a request meets, and counts the hit. */
-  take(operation: Operation | null, id: string): Planted["fault"] | undefined {
-    for (const planted of this.planted.values()) {
-      const { fault } = planted;
-      if (fault.operation !== "any" && fault.operation !== operation) continue;
-      if (fault.id !== undefined && fault.id !== id) continue;
-      if (planted.toSkip > 0) {
-        planted.toSkip -= 1;
+  take(operation: Operation | null, id: string): FaultEntry["options"] | undefined {
+    for (const entry of this.entries.values()) {
+      const { options } = entry;
+      if (options.operation !== "any" && options.operation !== operation) continue;
+      if (options.id !== undefined && options.id !== id) continue;
+      if (entry.toSkip > 0) {
+        entry.toSkip -= 1;
         continue;
       }
-      planted.hits += 1;
-      planted.left -= 1;
-      if (planted.left <= 0) planted.remove();
-      return fault;
+      entry.hits += 1;
+      entry.left -= 1;
+      if (entry.left <= 0) entry.remove();
+      return options;
     }
     return undefined;
   }

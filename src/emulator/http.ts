@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isIP } from "node:net";
 
-/** An answer of the service. */
-export interface Answer {
+/** A response of the service. */
+export interface EmulatedResponse {
   /** The HTTP status. */
   readonly status: number;
   /** Besides those of the content. */
@@ -21,7 +21,7 @@ export function isOwnHost({ headers }: IncomingMessage, host: string): boolean {
   return isAddress || !name.includes(".") || name.endsWith(".localhost") || name === host.toLowerCase();
 }
 
-export function send(response: ServerResponse, { status, headers = {}, body = "" }: Answer): void {
+export function send(response: ServerResponse, { status, headers = {}, body = "" }: EmulatedResponse): void {
   const content = textOf(body);
   response.statusCode = status;
   if (content !== "") response.setHeader("content-type", "application/json; charset=utf-8");
@@ -29,7 +29,7 @@ export function send(response: ServerResponse, { status, headers = {}, body = ""
   response.end(content);
 }
 
-/** Returns the content of an answer's body. */
+/** Returns the content of a response's body. */
 export function textOf(body: unknown): string {
   return typeof body === "string" ? body : JSON.stringify(body);
 }

@@ -1,17 +1,23 @@
 export type { Emulator } from "./emulator";
 export { EmulatorError, type EmulatorErrorCode } from "./errors";
-export type { Delivery, EmulatedEvent, EndpointDelivery, EventTarget, LoggedAttempt } from "./event";
+export type {
+  DeliveryRecord,
+  EmulatedEvent,
+  EndpointDelivery,
+  EventTarget,
+  LoggedAttempt,
+} from "./event";
 export {
   FAULT_KINDS,
   type Fault,
   type FaultKind,
+  type FaultOptions,
   type Operation,
-  type PlantedFault,
 } from "./faults";
-export type { Answer } from "./http";
+export type { EmulatedResponse } from "./http";
 export type { Job, JobOptions } from "./job";
 export type { LoggedRequest } from "./log";
-export type { AnswerHook, EmulatorOptions } from "./options";
+export type { EmulatorOptions, ResponseHook } from "./options";
 export type { EmulatedEndpoint, EmulatedEndpointType, EndpointInput } from "./registry";
 export type { RotationOptions, SecretRotation, SecretsOption } from "./secrets";
 export { startEmulator } from "./start";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Deliveries } from "./deliveries";
-import type { Delivery, EventTarget } from "./event";
+import type { DeliveryRecord, EventTarget } from "./event";
 
 /** Options of `runJob`. */
 export interface JobOptions extends EventTarget {
@@ -15,9 +15,9 @@ export interface Job {
   /** The job's id. */
   readonly jobId: string;
   /** The delivery of `job.running`. */
-  readonly running: Delivery;
+  readonly running: DeliveryRecord;
   /** The delivery of `job.succeeded` or `job.failed`. */
-  readonly finished: Delivery;
+  readonly finished: DeliveryRecord;
 }
 
 /**
@@ -29,7 +29,7 @@ export async function runJob(
   { outcome = "succeeded", jobId = `job_${randomBytes(8).toString("hex")}`, ...target }: JobOptions = {},
 ): Promise<Job> {
   const send = (status: string) =>
-    deliveries.dispatch({ ...target, type: `job.${status}`, data: { jobId, status } });
+    deliveries.dispatch({ ...target, event: `job.${status}`, data: { jobId, status } });
   const running = send("running");
   await running.attempted;
   const finished = send(outcome);

@@ -29,8 +29,8 @@ export interface LoggedRequest {
   readonly operation: Operation | null;
   /** Null without a valid API key. */
   readonly account: string | null;
-  /** Null until the request is answered. */
-  readonly statusCode: number | null;
+  /** Null until there is a response. */
+  readonly status: number | null;
   /** The fault that it hit. */
   readonly fault?: FaultKind;
   /** The parsed body, or the raw string when it is not JSON. */

@@ -1,5 +1,5 @@
 import type { Faults } from "./faults";
-import type { Answer } from "./http";
+import type { EmulatedResponse } from "./http";
 import type { Log, LoggedRequest } from "./log";
 import type { Registry } from "./registry";
 import type { Secrets, SecretsOption } from "./secrets";
@@ -11,8 +11,11 @@ export const DEFAULT_ACCOUNT = "default";
 /** About two minutes in total: quick enough to watch, slow enough to fix a receiver in the meantime. */
 const RETRY_DELAYS_MS: readonly number[] = [1_000, 2_000, 4_000, 8_000, 16_000, 32_000, 60_000];
 
-/** Replaces an answer of the API, to emulate an odd service. The operation has taken effect. */
-export type AnswerHook = (request: LoggedRequest, answer: Answer) => Answer | Promise<Answer>;
+/** Replaces a response of the API, to emulate an odd service. The operation has taken effect. */
+export type ResponseHook = (
+  request: LoggedRequest,
+  right: EmulatedResponse,
+) => EmulatedResponse | Promise<EmulatedResponse>;
 
 /** The options of `startEmulator`. */
 export interface EmulatorOptions {
@@ -29,8 +32,8 @@ export interface EmulatorOptions {
   readonly accounts?: Readonly<Record<string, string>>;
   /** How long a list leaves out a new endpoint, in milliseconds. `get` knows it at once. Default 0. */
   readonly lagMs?: number;
-  /** Replaces answers of the API, to emulate an odd service. Called after the effect, before a fault garbles the answer. */
-  readonly answer?: AnswerHook;
+  /** Replaces responses of the API, to emulate an odd service. Called after the effect, before a fault garbles the response. */
+  readonly answer?: ResponseHook;
   /**
    * A JSON file that keeps the endpoints, the signing secrets and `apiKey` across restarts. Only its owner can read it, but on Windows
    * whoever can read its folder. Give each emulator a file of its own. Default: memory only.
@@ -40,9 +43,9 @@ export interface EmulatorOptions {
   readonly secrets?: SecretsOption;
   /** The waits between the attempts of a delivery. Default 1, 2, 4, 8, 16, 32 and 60 seconds. */
   readonly retryDelaysMs?: readonly number[];
-  /** How long a receiver may take to answer, in milliseconds. Default 20,000: longer than the deadline of a receiver's handler. */
+  /** How long a receiver may take to respond, in milliseconds. Default 20,000: longer than the deadline of a receiver's handler. */
   readonly deliveryTimeoutMs?: number;
-  /** Called when a receiver has refused an event twice, and when a request could not be answered. Default: a process warning. */
+  /** Called when a receiver has refused an event twice, and when a request got no response. Default: a process warning. */
   readonly warn?: (message: string) => void;
   /** Milliseconds since 1970; timestamps and the `Date` header follow it. Default `Date.now`. */
   readonly now?: () => number;

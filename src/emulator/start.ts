@@ -89,8 +89,8 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       if (oldKey === apiKey) apiKey = newKey;
       save();
     },
-    fault: (fault) => faults.plant(fault),
-    clearFaults: () => faults.planted.clear(),
+    fault: (fault) => faults.add(fault),
+    clearFaults: () => faults.entries.clear(),
     get requests() {
       return requests.entries;
     },

@@ -9,7 +9,7 @@ export interface ShownAttempt {
   /** When it was sent, in milliseconds since 1970. */
   readonly at: number;
   readonly id: string;
-  readonly type: string;
+  readonly event: string;
   readonly endpointId: string;
   readonly url: string;
   /** 1 for the first at this endpoint. */
@@ -23,10 +23,10 @@ export interface ShownAttempt {
   /** A line to show with it, such as "signature not checked". */
   readonly note?: string;
   /** Absent while there is no result, null if there was no response. */
-  readonly statusCode?: number | null;
+  readonly status?: number | null;
   /** Why there was no whole response. */
   readonly error?: string | null;
-  readonly answer?: string;
+  readonly response?: string;
   readonly durationMs?: number;
   /** The wait until the next attempt. */
   readonly retryInMs?: number | null;
@@ -61,15 +61,14 @@ export function deliveriesOf(attempts: readonly ShownAttempt[]): ShownDelivery[]
 
 /** Replays and forgeries count only if there is nothing else, or if a forgery was accepted. */
 export function stateOf({ first, attempts }: ShownDelivery): keyof typeof STATES {
-  if (attempts.some(({ statusCode }) => statusCode === undefined)) return "sending";
-  if (attempts.some(({ tampered, statusCode }) => tampered && isSuccess(statusCode)))
-    return "forgery accepted";
+  if (attempts.some(({ status }) => status === undefined)) return "sending";
+  if (attempts.some(({ tampered, status }) => tampered && isSuccess(status))) return "forgery accepted";
   const genuine = attempts.filter(isGenuine);
   const judged = genuine.length === 0 ? attempts : genuine;
-  if (judged.some(({ statusCode }) => isSuccess(statusCode))) return "delivered";
-  const { tampered, statusCode, retryInMs } = judged.at(-1) ?? first;
-  // No answer, or one from a wrong path or of a server that failed, is no sign that the receiver verifies.
-  if (tampered && isRefusal(statusCode)) return "forgery refused";
+  if (judged.some(({ status }) => isSuccess(status))) return "delivered";
+  const { tampered, status, retryInMs } = judged.at(-1) ?? first;
+  // No response, or one from a wrong path or of a server that failed, is no sign that the receiver verifies.
+  if (tampered && isRefusal(status)) return "forgery refused";
   return retryInMs == null ? "failed" : "retrying";
 }
 
@@ -78,14 +77,14 @@ export function isGenuine({ replayed, tampered }: ShownAttempt): boolean {
 }
 
 /** Returns whether a delivery has the status that a view selects, and the text, in any case, in one of its attempts. */
-export function matches(delivery: ShownDelivery, { q = "", status = "" }: View): boolean {
+export function matches(delivery: ShownDelivery, { q = "", status: state = "" }: View): boolean {
   const texts = delivery.attempts.flatMap(
-    ({ id, endpointId, type, url, body, statusCode, answer, error, note }) => {
-      return [id, endpointId, type, url, body, statusCode, answer, error, note];
+    ({ id, endpointId, event, url, body, status, response, error, note }) => {
+      return [id, endpointId, event, url, body, status, response, error, note];
     },
   );
   const isFound = texts.join("\n").toLowerCase().includes(q.trim().toLowerCase());
-  return isFound && (status === "" || status === stateOf(delivery));
+  return isFound && (state === "" || state === stateOf(delivery));
 }
 
 export function headersOf({

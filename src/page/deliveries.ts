@@ -52,7 +52,7 @@ export function deliveriesTab(source: PageSource, view: View): Html {
   const back = html`<a id="back" href="${addressOf({ ...view, d: "" })}">← All deliveries</a>`;
   return html`<div class="split${chosen && " chosen"}"><section class="master" aria-label="List">
 <form class="filter" role="search" action="./" aria-label="Deliveries">
-<input type="search" name="q" value="${view.q}" placeholder="Search ids, urls, bodies, answers" aria-label="Text">
+<input type="search" name="q" value="${view.q}" placeholder="Search ids, urls, bodies, responses" aria-label="Text">
 <select name="status" aria-label="Status"><option value="">Every status</option>${options(Object.keys(STATES), view.status)}</select>
 <button>Filter</button></form>
 <div id="count" class="soft" data-live role="status">${listed.length} of ${all.length} deliveries</div>
@@ -62,15 +62,15 @@ ${list("list", links, none)}${source.actions.clear && actionButton("clear", { ..
 
 function line(delivery: ShownDelivery): Html {
   const { first, attempts } = delivery;
-  const { type, url, at } = first;
+  const { event, url, at } = first;
   const count = attempts.length > 1 && html`<span class="soft">${attempts.length} attempts</span>`;
-  return html`<span class="row">${stateBadge(delivery)} <strong class="grow">${short(type, 60)}</strong> ${time(at)}</span>
+  return html`<span class="row">${stateBadge(delivery)} <strong class="grow">${short(event, 60)}</strong> ${time(at)}</span>
 <span class="row"><code class="grow soft">${short(url)}</code> ${count}</span>`;
 }
 
 function detail({ replay, tamper }: PageSource["actions"], delivery: ShownDelivery, view: View): Html {
   const { first, attempts } = delivery;
-  const { number, id, endpointId, type, url, body } = first;
+  const { number, id, endpointId, event, url, body } = first;
   const here = { ...view, d: String(number) };
   // What the buttons repeat.
   const genuine = (attempts.findLast(isGenuine) ?? first).number;
@@ -78,7 +78,7 @@ function detail({ replay, tamper }: PageSource["actions"], delivery: ShownDelive
 ${replay && actionButton("replay", here, "Replay", genuine)}
 ${tamper && actionButton("tamper", here, "Send tampered", genuine)}
 <a id="capture" href="./attempts/${genuine}">Save as capture</a></div>`;
-  return html`<h2>${short(type, 60)} ${stateBadge(delivery)}</h2>
+  return html`<h2>${short(event, 60)} ${stateBadge(delivery)}</h2>
 <dl><dt>Id</dt><dd><code>${short(id)}</code></dd><dt>To</dt><dd><code>${short(url, 2000)}</code></dd>
 <dt>Endpoint</dt><dd><code>${short(endpointId)}</code></dd></dl>${body !== null && actions}
 ${attempts.map((each) => attemptDetails(each, each === attempts.at(-1)))}`;
@@ -90,20 +90,20 @@ function stateBadge(delivery: ShownDelivery): Html {
 }
 
 function attemptDetails(attempt: ShownAttempt, isOpen: boolean): Html {
-  const { number, at, body, note, statusCode, error, answer = "" } = attempt;
+  const { number, at, body, note, status, error, response = "" } = attempt;
   const { tampered = false, replayed, durationMs = 0, retryInMs } = attempt;
   const sent = tampered ? "Tampered" : `Attempt ${attempt.attempt}`;
   const name = replayed ? `Replay of ${sent.toLowerCase()}` : sent;
-  const isWaiting = statusCode === undefined;
-  const result = isWaiting ? "waiting" : (statusCode ?? error ?? "no answer");
-  const tone = isWaiting ? "busy" : isSuccess(statusCode) === tampered ? "bad" : "good";
+  const isWaiting = status === undefined;
+  const result = isWaiting ? "waiting" : (status ?? error ?? "no response");
+  const tone = isWaiting ? "busy" : isSuccess(status) === tampered ? "bad" : "good";
   const next = retryInMs != null && html`<span class="soft">next ${time(at + durationMs + retryInMs)}</span>`;
   const lines = headersOf(attempt).map(([header, value]) => `${header}: ${value}`);
   return html`<details id="a${number}"${isOpen && html` open`}>
 <summary id="s${number}"><strong>${name}</strong> ${time(at)} ${badge(tone, result)} <span class="soft">${durationMs} ms</span> ${next}</summary>
 ${note !== undefined && html`<p>${note}</p>`}
 <h3>Request</h3>${message(`q${number}`, lines, String(body ?? ""))}
-<h3>Answer</h3>${message(`r${number}`, [`status: ${result}`], answer)}</details>`;
+<h3>Response</h3>${message(`r${number}`, [`status: ${result}`], response)}</details>`;
 }
 
 /** JSON is indented; a capture has the bytes as they were signed. */

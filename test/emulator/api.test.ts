@@ -92,11 +92,11 @@ describe("the management API", () => {
       return { at: expect.any(Number), method, path, operation, account: "default", ...more };
     };
     expect(emulator.requests).toEqual([
-      entry("POST", "/webhooks", "register", { statusCode: 201, body: HOOK }),
-      entry("POST", "/webhooks", "register", { statusCode: 400, body: "no json" }),
-      entry("GET", "/webhooks?cursor=0", "list", { statusCode: 200 }),
-      entry("DELETE", "/webhooks/wh_1", "delete", { account: null, statusCode: 401 }),
-      entry("GET", "/elsewhere", null, { statusCode: 404 }),
+      entry("POST", "/webhooks", "register", { status: 201, body: HOOK }),
+      entry("POST", "/webhooks", "register", { status: 400, body: "no json" }),
+      entry("GET", "/webhooks?cursor=0", "list", { status: 200 }),
+      entry("DELETE", "/webhooks/wh_1", "delete", { account: null, status: 401 }),
+      entry("GET", "/elsewhere", null, { status: 404 }),
     ]);
     expect(JSON.stringify(emulator.requests)).not.toContain("a-key-to-look-for");
     const before = emulator.requests;
@@ -188,7 +188,7 @@ test("the hook answer sees the request and the right answer, and replaces it aft
   expect(answer).toEqual([202, "yes", "as it is"]);
   expect(seen).toEqual([["register", "default", HOOK, 201]]);
   expect(emulator.endpoints()).toHaveLength(1);
-  expect(emulator.requests[0]?.statusCode).toBe(202);
+  expect(emulator.requests[0]?.status).toBe(202);
 });
 
 describe("the Host of a request", () => {

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { verify, verifyDetailed } from "../../src/signature";
 import { receiver } from "./receiver";
-import { A, B, SUCCEEDED, verified } from "./signing";
+import { A, B, SUCCEEDED, SUCCEEDED_BODY, verified } from "./signing";
 import { HOOK, started, until, withReceiver } from "./support";
 
 const QUICK = [1, 1, 1];
@@ -27,15 +27,17 @@ describe("a delivery", () => {
     const { emulator, id, received } = await withReceiver();
     const delivery = await emulator.deliver(SUCCEEDED);
     const [got] = received;
-    expect(JSON.parse(got?.body ?? "")).toEqual(SUCCEEDED);
+    expect(JSON.parse(got?.body ?? "")).toEqual(SUCCEEDED_BODY);
     expect(got?.headers["content-type"]).toBe("application/json");
     expect([verified(got), verified(got, B)]).toEqual([true, false]);
-    expect(new Webhook(A).verify(got?.body ?? "", got?.headers as Record<string, string>)).toEqual(SUCCEEDED);
+    expect(new Webhook(A).verify(got?.body ?? "", got?.headers as Record<string, string>)).toEqual(
+      SUCCEEDED_BODY,
+    );
     expect(delivery).toEqual({
       id: got?.headers["webhook-id"],
-      type: "job.succeeded",
+      event: "job.succeeded",
       delivered: true,
-      endpoints: [{ endpointId: id, outcome: "delivered", attempts: 1, statusCode: 204 }],
+      endpoints: [{ endpointId: id, outcome: "delivered", attempts: 1, status: 204 }],
     });
   });
 
@@ -70,7 +72,7 @@ describe("a delivery", () => {
     expect(new Set(received.map(({ headers }) => headers["webhook-timestamp"])).size).toBe(6);
     expect(received.every((got) => verify(got.body, got.headers, A, 0))).toBe(true);
     expect(
-      emulator.deliveries.map((each) => [each.attempt, each.statusCode, each.error, each.retryInMs]),
+      emulator.deliveries.map((each) => [each.attempt, each.status, each.error, each.retryInMs]),
     ).toEqual([
       [1, 500, null, 1],
       [2, 302, null, 1],
@@ -99,7 +101,7 @@ describe("a delivery", () => {
       emulator.add({ ...HOOK, url: target });
       expect(await emulator.deliver(SUCCEEDED)).toMatchObject({
         delivered: false,
-        endpoints: [{ outcome: "failed", attempts: 4, statusCode: null }],
+        endpoints: [{ outcome: "failed", attempts: 4, status: null }],
       });
       expect(emulator.deliveries.map((each) => each.error)).toEqual(Array(4).fill(error));
     }
@@ -150,8 +152,8 @@ describe("a delivery", () => {
     const hangs = emulator.deliver(SUCCEEDED);
     await until(() => received.length === 2);
     await emulator.close();
-    expect((await waits).endpoints).toMatchObject([{ outcome: "failed", statusCode: 500 }]);
-    expect((await hangs).endpoints).toMatchObject([{ outcome: "failed", statusCode: null }]);
+    expect((await waits).endpoints).toMatchObject([{ outcome: "failed", status: 500 }]);
+    expect((await hangs).endpoints).toMatchObject([{ outcome: "failed", status: null }]);
     expect((await emulator.deliver(SUCCEEDED)).endpoints).toMatchObject([{ outcome: "failed" }]);
     expect(received).toHaveLength(2);
   });
@@ -173,7 +175,7 @@ describe("a delivery", () => {
   test("a delivery can carry any body and any id", async () => {
     const { emulator, received } = await withReceiver();
     const bodies = ['{"job_id":"job_1","status":"succeeded"}', ""];
-    for (const body of bodies) await emulator.deliver({ type: "flat", body, id: "msg_1" });
+    for (const body of bodies) await emulator.deliver({ event: "flat", body, id: "msg_1" });
     expect(received.map(({ body }) => body)).toEqual(bodies);
     expect(received.every((got) => verified(got) && got.headers["webhook-id"] === "msg_1")).toBe(true);
   });
@@ -183,12 +185,12 @@ describe("a forged delivery", () => {
   test("a tampered delivery fails verification and is sent once", async () => {
     const { emulator, received } = await withReceiver([401, 401, 401]);
     await emulator.deliver({ ...SUCCEEDED, tamper: true });
-    await emulator.deliver({ type: "text", body: "no json", tamper: true });
-    await emulator.deliver({ type: "twice", body: received[0]?.body ?? "", tamper: true });
+    await emulator.deliver({ event: "text", body: "no json", tamper: true });
+    await emulator.deliver({ event: "twice", body: received[0]?.body ?? "", tamper: true });
     expect(received.map(({ body, headers }) => verifyDetailed(body, headers, A))).toEqual(
       Array(3).fill({ ok: false, reason: "signature-mismatch" }),
     );
-    expect(JSON.parse(received[0]?.body ?? "")).toMatchObject(SUCCEEDED);
+    expect(JSON.parse(received[0]?.body ?? "")).toMatchObject(SUCCEEDED_BODY);
     expect(emulator.deliveries.map(({ tampered, retryInMs }) => [tampered, retryInMs])).toEqual(
       Array(3).fill([true, null]),
     );
@@ -206,7 +208,7 @@ describe("a forged delivery", () => {
     await expect(emulator.replay()).rejects.toMatchObject({ code: "EMULATOR_ARGUMENT" });
     const { id } = await emulator.deliver(SUCCEEDED);
     await emulator.deliver(SUCCEEDED);
-    expect(await emulator.replay(id)).toMatchObject({ id, statusCode: 204, replayed: true });
+    expect(await emulator.replay(id)).toMatchObject({ id, status: 204, replayed: true });
     expect(received[2]).toEqual(received[0]);
     expect(emulator.deliveries.map(({ replayed }) => replayed)).toEqual([false, false, true]);
     emulator.clearDeliveries();

@@ -1,4 +1,4 @@
-import { FAULT_KINDS, type Fault, type FaultKind, type Operation } from "../../src/emulator";
+import { FAULT_KINDS, type FaultKind, type FaultOptions, type Operation } from "../../src/emulator";
 import { FAULTS } from "../../src/emulator/faults";
 import { holdTime } from "../heldTime";
 import { call, HOOK, outcome, patience, started, until } from "./support";
@@ -20,7 +20,7 @@ const SEEN: Record<FaultKind, { fault?: object; sees: number | "failed" | "gave 
 };
 
 const faultOf = (kind: FaultKind, operation: Operation) =>
-  ({ operation, kind, ...SEEN[kind].fault }) as Fault;
+  ({ operation, kind, ...SEEN[kind].fault }) as FaultOptions;
 
 describe("a fault", () => {
   test.each(FAULT_KINDS)(
@@ -35,7 +35,7 @@ describe("a fault", () => {
       expect(await outcome(call(emulator, "POST /webhooks", { body: HOOK, ...patient() }))).toBe(sees);
       await lives(effect ? 1 : 0);
       expect(emulator.requests.filter(({ operation }) => operation === "register")).toEqual([
-        expect.objectContaining({ fault: kind, statusCode: typeof sees === "number" ? sees : null }),
+        expect.objectContaining({ fault: kind, status: typeof sees === "number" ? sees : null }),
       ]);
 
       emulator.clearRequests();
@@ -106,11 +106,15 @@ describe("a fault", () => {
   test.each([
     [{ status: 502, body: "<html>bad gateway</html>", effect: true }, {}, "<html>bad gateway</html>"],
     [{ status: 429, headers: { "retry-after": "7" }, body: { a: 1 } }, { "retry-after": "7" }, '{"a":1}'],
-    [{ status: 302, headers: { location: "/x" } }, { location: "/x" }, expect.stringContaining("planted")],
+    [
+      { status: 302, headers: { location: "/x" } },
+      { location: "/x" },
+      expect.stringContaining("fault of the emulator"),
+    ],
     [{ status: 204 }, {}, ""],
   ])(
     "status answers with %j",
-    async (fault: Omit<Fault & { kind: "status" }, "operation" | "kind">, headers, body) => {
+    async (fault: Omit<FaultOptions & { kind: "status" }, "operation" | "kind">, headers, body) => {
       const emulator = await started();
       emulator.fault({ operation: "register", kind: "status", ...fault });
       const response = await fetch(`${emulator.url}/webhooks`, {
@@ -131,7 +135,7 @@ describe("a fault", () => {
       { operation: "get", kind: "dealy" },
       { operation: "gets", kind: "delay" },
     ])
-      expect(() => emulator.fault(misspelt as Fault)).toThrow(/one of any, register.*one of refuse, /);
+      expect(() => emulator.fault(misspelt as FaultOptions)).toThrow(/one of any, register.*one of refuse, /);
   });
 
   test("a fault has no effect on a request that the service would refuse", async () => {
@@ -146,17 +150,17 @@ describe("a fault", () => {
     const emulator = await started();
     const [first, second] = [emulator.add(HOOK), emulator.add(HOOK)];
     const when = { id: second.id, after: 1, times: 2 };
-    const planted = emulator.fault({ operation: "get", kind: "status", status: 500, ...when });
+    const fault = emulator.fault({ operation: "get", kind: "status", status: 500, ...when });
     const statuses = [];
     for (const { id } of [first, second, second, first, second, second])
       statuses.push((await call(emulator, `GET /webhooks/${id}`)).status);
     expect(statuses).toEqual([200, 200, 500, 200, 500, 200]);
-    expect(planted.hits).toBe(2);
+    expect(fault.hits).toBe(2);
   });
 
   test("a fault of any operation affects every request until it is removed", async () => {
     const emulator = await started();
-    const planted = emulator.fault({ operation: "any", kind: "status", status: 500, times: Infinity });
+    const fault = emulator.fault({ operation: "any", kind: "status", status: 500, times: Infinity });
     for (const request of [
       "GET /webhooks",
       "GET /webhooks/a",
@@ -165,7 +169,7 @@ describe("a fault", () => {
       "GET /",
     ])
       expect((await call(emulator, request)).status).toBe(500);
-    planted.remove();
+    fault.remove();
     expect((await call(emulator, "GET /webhooks")).status).toBe(200);
     emulator.fault({ operation: "any", kind: "refuse", times: Infinity });
     emulator.clearFaults();

@@ -49,7 +49,7 @@ describe("an emulator", () => {
         const { id } = emulator.add({ url: emulator.url, type: "production" });
         for (const kind of ["hang-before", "late-commit"]) emulator.fault({ operation: "get", kind, delayMs: 60000 });
         const lost = [1, 2].map(() => fetch(emulator.url + "/webhooks/" + id).catch(() => "lost"));
-        const delivery = emulator.deliver({ type: "job.running", retryDelaysMs: [60000] });
+        const delivery = emulator.deliver({ event: "job.running", retryDelaysMs: [60000] });
         while (emulator.deliveries.length < 1 || emulator.requests.length < 3) await new Promise(setImmediate);
         await emulator.close();
         console.log(await Promise.all(lost), (await delivery).endpoints[0].outcome);

@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Delivery, type Emulator, startEmulator } from "../../src/emulator";
+import { type DeliveryRecord, type Emulator, startEmulator } from "../../src/emulator";
 import { nodeHandler } from "../../src/receiver/adapters/node";
 import { receiverFromEnv, receiverFromFile } from "../../src/stack";
 import { delivered } from "../receiver/support";
@@ -55,13 +55,13 @@ exports.receiver = receiverConfig({ endpoints: { jobs }, secrets });`);
     return project.succeed("stack", "output", "receiver", "--show-secrets", "--json");
   };
 
-  const sent: Delivery[] = [];
+  const sent: DeliveryRecord[] = [];
   let isOver = false;
   /** Sends events, each once the one before it is delivered. */
   const send = async () => {
     while (!isOver) {
       const data = { jobId: "job_1", status: "succeeded" };
-      sent.push(await emulator.deliver({ type: "job.succeeded", data }));
+      sent.push(await emulator.deliver({ event: "job.succeeded", data }));
       await sleep(20);
     }
   };
@@ -86,7 +86,7 @@ exports.receiver = receiverConfig({ endpoints: { jobs }, secrets });`);
   // 4. and 5. The service signs with the new one alone.
   rotation.finish();
   await more();
-  const statusCodes = () => new Set(emulator.deliveries.map(({ statusCode }) => statusCode));
+  const statusCodes = () => new Set(emulator.deliveries.map(({ status }) => status));
   expect(statusCodes()).toEqual(new Set([200]));
   // 6. So does the receiver forget the old one, here with a restart: for a moment there is none.
   await setSecret("signingSecret", rotation.secret);

@@ -5,7 +5,7 @@ import { submit, visit } from "./visit";
 
 const PATHS = ["/", "/_emulator/", "/_emulator/script.js", "/_emulator/attempts/1"];
 const ACTIONS = [
-  ...["run-job", "send", "register", "delete", "plant-fault", "remove-fault", "clear-requests"],
+  ...["run-job", "send", "register", "delete", "add-fault", "remove-fault", "clear-requests"],
   ...["rotate", "finish-rotation", "replay", "tamper", "clear"],
 ];
 
@@ -65,15 +65,15 @@ test.each<[string, Record<string, string>]>([
   async (_, headers) => {
     const emulator = await started();
     const { id: endpointId } = emulator.add({ ...HOOK, url: emulator.url });
-    await emulator.deliver({ type: "job.running", endpointId, retryDelaysMs: [] });
+    await emulator.deliver({ event: "job.running", endpointId, retryDelaysMs: [] });
     emulator.fault({ operation: "any", kind: "empty" });
     const state = async () => {
       const { body } = await visit(emulator, "/_emulator/?tab=faults");
       return [emulator.deliveries.length, emulator.endpoints().length, emulator.secrets().length, body];
     };
     const before = await state();
-    const planted = { operation: "any", kind: "empty", times: "1" };
-    const fields = { ...planted, target: endpointId, url: "https://a.example", type: "production" };
+    const fault = { operation: "any", kind: "empty", times: "1" };
+    const fields = { ...fault, target: endpointId, url: "https://a.example", type: "production" };
     for (const action of ACTIONS) {
       const { status } = await submit(emulator, action, fields, headers);
       expect([action, status]).toEqual([action, 403]);

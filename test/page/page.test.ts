@@ -29,8 +29,8 @@ describe("the address of the page", () => {
 
   test("the tab, the delivery, the text and the status are in the address", async () => {
     const { emulator, id, read } = await withPage([200, 500]);
-    await emulator.deliver({ type: "job.running", retryDelaysMs: [] });
-    await emulator.deliver({ type: "job.failed", retryDelaysMs: [], data: { jobId: "job_7" } });
+    await emulator.deliver({ event: "job.running", retryDelaysMs: [] });
+    await emulator.deliver({ event: "job.failed", retryDelaysMs: [], data: { jobId: "job_7" } });
     expect(await read()).toMatch(
       /2 of 2 deliveries failed job.failed .* delivered job.running .* job.failed failed Id/,
     );
@@ -46,7 +46,7 @@ describe("the address of the page", () => {
 
   test("the list has the latest hundred deliveries", async () => {
     const { emulator, read } = await withPage();
-    for (let n = 1; n <= 101; n += 1) await emulator.deliver({ type: `n${n}.` });
+    for (let n = 1; n <= 101; n += 1) await emulator.deliver({ event: `n${n}.` });
     const text = await read();
     expect(text).toMatch(/100 of 101 deliveries delivered n101\./);
     expect([text.includes(" n2."), text.includes(" n1. ")]).toEqual([true, false]);
@@ -54,13 +54,9 @@ describe("the address of the page", () => {
 });
 
 describe("the state of a delivery", () => {
-  const attempt = (
-    number: number,
-    statusCode: number | null | undefined,
-    more: object = {},
-  ): ShownAttempt => ({
-    ...{ number, at: 0, id: "msg_1", endpointId: "wh_1", type: "job.running", url: "http://a/" },
-    ...{ attempt: 1, headers: {}, body: "{}", ...(statusCode === undefined ? {} : { statusCode }), ...more },
+  const attempt = (number: number, status: number | null | undefined, more: object = {}): ShownAttempt => ({
+    ...{ number, at: 0, id: "msg_1", endpointId: "wh_1", event: "job.running", url: "http://a/" },
+    ...{ attempt: 1, headers: {}, body: "{}", ...(status === undefined ? {} : { status }), ...more },
   });
   const tampered = { tampered: true };
   test.each<[string, ShownAttempt[]]>([
@@ -85,7 +81,7 @@ describe("the state of a delivery", () => {
 describe("a delivery on the page", () => {
   test("an attempt shows its request, its answer, and when the next follows", async () => {
     const { emulator, read } = await withPage([{ status: 503, headers: {}, body: '{"error":"busy"}' }]);
-    void emulator.deliver({ type: "job.running", data: { jobId: "job_1" } });
+    void emulator.deliver({ event: "job.running", data: { jobId: "job_1" } });
     await until(() => emulator.deliveries.length === 1);
     const text = await read();
     expect(text).toMatch(/Attempt 1 [\d:.]+ .*503 \d+ ms next [\d:]+/);
@@ -98,7 +94,7 @@ describe("a delivery on the page", () => {
     const hostile = `"><img src=x onerror=alert(1)></pre><script>alert(2)</script>`;
     const { emulator } = await withPage([{ status: 500, headers: {}, body: hostile }]);
     emulator.add({ url: hostile, type: "development" });
-    await emulator.deliver({ type: hostile, body: hostile, retryDelaysMs: [], endpointType: "production" });
+    await emulator.deliver({ event: hostile, body: hostile, retryDelaysMs: [], endpointType: "production" });
     for (const query of ["", "?tab=endpoints", `?q=${encodeURIComponent(hostile)}`, "?tab=faults"]) {
       const { body } = await visit(emulator, `/_emulator/${query}`);
       expect(body).not.toMatch(/<img src=x|<script>/);
@@ -107,7 +103,7 @@ describe("a delivery on the page", () => {
 
   test("a saved delivery has everything that verifies it", async () => {
     const { emulator } = await withPage();
-    await emulator.deliver({ type: "job.running", body: '{"n":1.0, "é":"\\u0041"}\n' });
+    await emulator.deliver({ event: "job.running", body: '{"n":1.0, "é":"\\u0041"}\n' });
     const { headers, body } = await visit(emulator, "/_emulator/attempts/1");
     expect(headers["content-disposition"]).toBe('attachment; filename="delivery-1.json"');
     expect(headers["content-type"]).toMatch(/^text\/plain/);
@@ -118,7 +114,7 @@ describe("a delivery on the page", () => {
 
   test("replay repeats the bytes, tamper changes them under the same id, and clear empties the list", async () => {
     const { emulator, received } = await withPage([200, 200, 401]);
-    const { id } = await emulator.deliver({ type: "job.running" });
+    const { id } = await emulator.deliver({ event: "job.running" });
     const { status, headers } = await submit(emulator, "replay?d=1&q=job", { target: "1" });
     expect([status, headers.location]).toEqual([303, "/_emulator/?d=1&q=job"]);
     await submit(emulator, "tamper", { target: "1" });
@@ -143,7 +139,7 @@ describe("the other tabs", () => {
     const target = emulator.endpoints()[0]?.id ?? "";
     for (const body of ['{"type":\r\n"own"}', "not JSON"]) await submit(emulator, "send", { target, body });
     expect(received.map(({ body }) => body)).toEqual(['{"type":\n"own"}', "not JSON"]);
-    expect(emulator.deliveries.map(({ type }) => type)).toEqual(["own", "no type"]);
+    expect(emulator.deliveries.map(({ event }) => event)).toEqual(["own", "no type"]);
     expect(received.every(({ body, headers }) => verify(body, headers, A))).toBe(true);
     await submit(emulator, "delete", { target });
     expect(emulator.endpoints()).toEqual([]);
@@ -158,11 +154,11 @@ describe("the other tabs", () => {
     expect((await submit(await started(), "run-job")).body).toContain("no endpoint is registered");
   });
 
-  test("a fault is planted, hits, is shown with the request, and is removed", async () => {
+  test("a fault is added, hits, is shown with the request, and is removed", async () => {
     const { emulator, read } = await withPage();
-    const plant = { operation: "list", kind: "status", status: "504", times: "" };
-    await submit(emulator, "plant-fault?tab=faults", plant);
-    await submit(emulator, "plant-fault", { operation: "any", kind: "delay", delayMs: "5", times: "2" });
+    const fault = { operation: "list", kind: "status", status: "504", times: "" };
+    await submit(emulator, "add-fault?tab=faults", fault);
+    await submit(emulator, "add-fault", { operation: "any", kind: "delay", delayMs: "5", times: "2" });
     expect((await visit(emulator, "/webhooks")).status).toBe(504);
     const text = await read("?tab=faults");
     expect(text).toMatch(/status 504 list: until removed, 1 so far .* delay 5 ms any: 2 more, 0 so far/);
@@ -196,8 +192,8 @@ test("another source of deliveries has the page too, with the buttons of what it
     ["webhook-id", "a"],
     ["webhook-id", "b"],
   ] as const;
-  const about = { id: "msg_1", endpointId: "here", type: "refused", url: "http://a/", attempt: 1, headers };
-  const refused = { number: 1, at: 0, statusCode: 401, note: "not signed" };
+  const about = { id: "msg_1", endpointId: "here", event: "refused", url: "http://a/", attempt: 1, headers };
+  const refused = { number: 1, at: 0, status: 401, note: "not signed" };
   attempts.push({ ...about, ...refused, body: Buffer.from([0xff]) });
   const text = await readPage(page, "/_emulator/");
   expect(text).toMatch(/failed refused .* not signed Request webhook-id: a webhook-id: b /);

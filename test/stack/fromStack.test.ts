@@ -71,8 +71,8 @@ test.each<[string, () => Promise<Receiver>]>([
     const job = await emulator.runJob({ endpointId });
     expect(job.finished.delivered).toBe(true);
     expect(handled.splice(0)).toEqual([job.jobId]);
-    const forged = await emulator.deliver({ type: "job.succeeded", endpointId, tamper: true });
-    expect(forged.endpoints).toMatchObject([{ outcome: "failed", statusCode: 401 }]);
+    const forged = await emulator.deliver({ event: "job.succeeded", endpointId, tamper: true });
+    expect(forged.endpoints).toMatchObject([{ outcome: "failed", status: 401 }]);
     expect(handled).toEqual([]);
   } finally {
     await served.close();

@@ -37,7 +37,7 @@ export async function startPage({ port, replay, mask }: PageOptions) {
       arrival,
       id,
       endpointId,
-      type: event,
+      event: event,
       number: count,
       // A replay has the number of the attempt that it repeats.
       attempt: isReplay ? before.length : before.length + 1,
@@ -46,13 +46,13 @@ export async function startPage({ port, replay, mask }: PageOptions) {
       url: forwarded ? "the receiver of --forward-to" : "this command",
       headers: shareableHeaders(arrival.headers),
       body: arrival.body,
-      statusCode: forwarded ? null : arrival.status,
+      status: forwarded ? null : arrival.status,
       note: isRefused ? `refused: ${verdict}` : `signature ${verdict}`,
       ...(forwarded && {
-        statusCode: forwarded.failure === null ? forwarded.status : null,
+        status: forwarded.failure === null ? forwarded.status : null,
         durationMs: forwarded.durationMs,
         error: forwarded.failure,
-        answer: mask.apply(textOf(forwarded)),
+        response: mask.apply(textOf(forwarded)),
       }),
     });
     entries = entries.slice(-MOST_SHOWN);

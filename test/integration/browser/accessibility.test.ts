@@ -34,7 +34,7 @@ async function fullPage(): Promise<{ page: Page; addresses: string[] }> {
   const { url, received } = await receiver(200, json, 401, 200, "reset", "hang");
   const { id } = emulator.add({ url, type: "production", ip: "192.0.2.1" });
   emulator.add({ url: `${url}/${"a-long-path/".repeat(20)}`, type: "development" }, "other");
-  const send = (more: object) => emulator.deliver({ type: "job.running", endpointId: id, ...more });
+  const send = (more: object) => emulator.deliver({ event: "job.running", endpointId: id, ...more });
   await send({ data: { jobId: "job_1" } });
   void send({});
   await until(() => emulator.deliveries.length === 2);

@@ -76,10 +76,10 @@ test("someone runs a job, watches its deliveries arrive and be retried, and repl
 test("the focus, the open details and what someone is filling in survive updates", async () => {
   const { url } = await receiver();
   emulator.add({ url, type: "production" });
-  await emulator.deliver({ type: "job.running" });
+  await emulator.deliver({ event: "job.running" });
   const page = await open();
   await page.focus("#d1");
-  await emulator.deliver({ type: "job.failed" });
+  await emulator.deliver({ event: "job.failed" });
   await shows(page, "#list li", /job.failed/);
   expect(await page.evaluate("document.activeElement.id")).toBe("d1");
 
@@ -96,8 +96,8 @@ test("the focus, the open details and what someone is filling in survive updates
 
 test("someone filters while typing, and the filter is in the address", async () => {
   emulator.add({ url: (await receiver()).url, type: "production" });
-  await emulator.deliver({ type: "job.running" });
-  await emulator.deliver({ type: "order.paid" });
+  await emulator.deliver({ event: "job.running" });
+  await emulator.deliver({ event: "order.paid" });
   const page = await open();
   await page.type("input[type=search]", "PAID");
   await shows(page, "#count", /^1 of 2/);
@@ -137,7 +137,7 @@ test("a hostile url, type, body and answer are shown as they are and run nothing
   const hostile = `"><img src=x onerror=alert(1)></pre><script>alert(2)</script>`;
   const { url } = await receiver({ status: 500, headers: { "content-type": "text/html" }, body: hostile });
   emulator.add({ url: `${url}?${hostile}`, type: "production" });
-  await emulator.deliver({ type: hostile, body: hostile, retryDelaysMs: [] });
+  await emulator.deliver({ event: hostile, body: hostile, retryDelaysMs: [] });
   const page = await open();
   const detail = await shows(page, "#detail", /status: 500/);
   expect(detail.split(hostile).length - 1).toBe(3);
@@ -171,6 +171,6 @@ test("the page works without its script", async () => {
   await showsLater(/1 of 2 deliveries/);
   await go("nav a:nth-child(3)");
   await page.select("select[name=kind]", "malformed");
-  await go("form[action*=plant-fault] button");
+  await go("form[action*=add-fault] button");
   await showsLater(/malformed\s+any: 1 more/);
 });

@@ -28,7 +28,7 @@ async function main(path: string): Promise<void> {
     await emulator.runJob({ endpointType: "production" });
     // Nobody listens there: its deliveries are retried.
     void emulator.runJob({ endpointType: "development", outcome: "failed" });
-    await emulator.deliver({ type: "job.failed", endpointType: "production", tamper: true });
+    await emulator.deliver({ event: "job.failed", endpointType: "production", tamper: true });
     await emulator.runJob({ endpointType: "production" });
     while (emulator.deliveries.length < 10) await new Promise((resolve) => setTimeout(resolve, 100));
     const { number } = emulator.deliveries.find(({ url }) => url.includes("staging")) ?? { number: 1 };
