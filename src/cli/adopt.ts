@@ -70,9 +70,10 @@ function unmanaged(
 ): Entry[] {
   return entries.filter((entry) => {
     if (entry.owner.kind === "managed") return false;
-    const twin = entry.twin && describeResource(entry.twin.resource);
+    const duplicateOf = entry.duplicateOf && describeResource(entry.duplicateOf.resource);
     const why =
-      whyNot(entry) ?? (twin && `it has the url and type of ${twin}. Delete it, or adopt it by its id`);
+      whyNot(entry) ??
+      (duplicateOf && `it has the url and type of ${duplicateOf}. Delete it, or adopt it by its id`);
     if (why !== undefined) output.warn(`${entry.endpoint.id} is left out: ${why}`);
     return why === undefined;
   });

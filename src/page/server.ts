@@ -26,7 +26,7 @@ const HEADERS: OutgoingHttpHeaders = {
 const REFUSAL =
   "This page is only for the machine that it runs on, by a loopback address and without a proxy. It accepts actions only from itself.";
 /** How long an action may take before the next page is shown, in milliseconds. It goes on by itself. */
-const PATIENCE_MS = 300;
+const LONGEST_WAIT_MS = 300;
 
 const ASSETS: ReadonlyMap<string, readonly [type: string, content: string]> = new Map([
   ["style.css", ["text/css", STYLE]],
@@ -75,7 +75,7 @@ export function deliveryPage(source: PageSource): RequestListener {
       const form = new URLSearchParams(await text(request));
       const work = async () => void (await action(form, () => attemptOf(form.get("target"))));
       const failure = work().catch(({ message }: Error) => message);
-      const problem = await Promise.race([failure, wait(PATIENCE_MS, undefined, { ref: false })]);
+      const problem = await Promise.race([failure, wait(LONGEST_WAIT_MS, undefined, { ref: false })]);
       if (problem !== undefined) return show(400, problem);
       reply(response, 303, "", { location: `${PAGE_PATH}${search}` });
     } else if (content !== undefined) {

@@ -13,7 +13,7 @@ import { CliError } from "../errors";
 import { httpUrl, jsonOption, stackOption, yesOption } from "../options";
 import { type Context, DOCS, type Subcommand } from "../run";
 import { CLAUSES, type ClauseId } from "./clauses";
-import { Play, type Verdict } from "./play";
+import { ContractCheck, type Verdict } from "./contractCheck";
 
 interface Flags {
   readonly url: string;
@@ -49,11 +49,11 @@ export const checkServiceWith = (clock: Clock): Subcommand<Flags> => ({
       const dispatcher = watched(way, (request) => leaky.push(request));
       const settings = { ...connection, dispatcher };
       const client = new WebhooksClient(settings);
-      const stranger = new WebhooksClient({ ...settings, apiKey: `wrong-key-${randomUUID()}` });
-      const play = new Play({ client, stranger, url, clock });
+      const wrongKey = new WebhooksClient({ ...settings, apiKey: `wrong-key-${randomUUID()}` });
+      const check = new ContractCheck({ client, wrongKey, url, clock });
       const verdicts: Verdict[] = [];
       const playing = async () => {
-        for await (const verdict of play.run()) {
+        for await (const verdict of check.run()) {
           verdicts.push(verdict);
           if (signal.aborted) break;
         }
@@ -74,7 +74,7 @@ export const checkServiceWith = (clock: Clock): Subcommand<Flags> => ({
           output.line(`${" ".repeat(VERDICT_WIDTH)}This package: ${otherwise}`);
         }
       };
-      output.outcome({ baseUrl, clauses }, print, errorAfter(context, play.left));
+      output.outcome({ baseUrl, clauses }, print, errorAfter(context, check.left));
       return clauses.every(({ verdict }) => verdict !== "differs");
     }),
 });

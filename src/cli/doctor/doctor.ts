@@ -5,7 +5,7 @@ import { CodedError } from "../../shared/codedError";
 import { countOf } from "../../shared/words";
 import { type Account, withAccount } from "../account";
 import { type Entry, inventoryOf } from "../inventory/inventory";
-import type { Holder } from "../inventory/owner";
+import type { StackResource } from "../inventory/owner";
 import { type KnownStack, readStacks } from "../inventory/stacks";
 import { allOption, jsonOption, stackOption } from "../options";
 import type { Context, Subcommand } from "../run";
@@ -41,7 +41,7 @@ export const doctor: Subcommand<Flags> = {
     const settings: ReturnType<typeof shownSettings> = [];
     const findings: Finding[] = [];
     const entries: Entry[] = [];
-    const gone: Holder[] = [];
+    const gone: StackResource[] = [];
     let origin: Account["origin"] | undefined;
     // The list is newer than the states, so it has what they have.
     const asking = withAccount(context, async (account) => {
@@ -102,7 +102,7 @@ async function goneOf(list: EndpointList, stacks: readonly KnownStack[], { clien
   if (!list.complete) return [];
   const listed = new Set([...list.endpoints, ...list.unrecognized].map(({ id }) => id));
   const missing = stacks
-    .flatMap((stack) => stack.state.endpoints.map((resource): Holder => ({ stack, resource })))
+    .flatMap((stack) => stack.state.endpoints.map((resource): StackResource => ({ stack, resource })))
     .filter(({ resource: { id = "", outputs, delete: isLeaving } }) => {
       const isOfAccount = outputs?.baseUrl === origin.baseUrl && outputs.account === origin.account;
       return isOfAccount && !isLeaving && !isPendingId(id) && !listed.has(id);

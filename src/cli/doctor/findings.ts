@@ -5,7 +5,7 @@ import { describeUrl } from "../../shared/url";
 import { describeResource, nameOf } from "../../shared/urn";
 import { CLEAR_OPERATIONS, quoted } from "../../shared/words";
 import type { Entry, Inventory } from "../inventory/inventory";
-import type { Holder, Owner } from "../inventory/owner";
+import type { Owner, StackResource } from "../inventory/owner";
 import type { KnownStack, Stacks } from "../inventory/stacks";
 import type { Pulumi } from "../pulumi";
 
@@ -90,7 +90,7 @@ export function* gaps({ unreadable, absence }: Stacks): Generator<Finding> {
 export function* stackFindings(
   stack: KnownStack,
   entries: readonly Entry[],
-  gone: readonly Holder[],
+  gone: readonly StackResource[],
 ): Generator<Finding> {
   const { state, deployment, outputs } = stack;
   const name = quoted(stack.name);
@@ -155,10 +155,10 @@ export function* listFindings(
       message: `the service lists only a part of its endpoints, or some that cannot be read${unread && ` (${unread})`}: a lost registration may be among them`,
       remedy: `${withStack(`${COMMAND} check-service`)} --url https://hooks.example.com/check   # shows the operator what differs`,
     });
-  for (const { endpoint, twin } of entries)
-    if (twin !== undefined)
+  for (const { endpoint, duplicateOf } of entries)
+    if (duplicateOf !== undefined)
       yield found("DUPLICATE", {
-        message: `${endpoint.id} has the url (${describeUrl(endpoint.url)}) and type of ${describeResource(twin.resource)}, so each event is delivered twice`,
+        message: `${endpoint.id} has the url (${describeUrl(endpoint.url)}) and type of ${describeResource(duplicateOf.resource)}, so each event is delivered twice`,
         remedy: `${withStack(`${COMMAND} delete ${quoted(endpoint.id)}`)}   # if nothing else needs it`,
       });
   for (const { endpoint, owner } of entries) {
@@ -172,7 +172,7 @@ export function* listFindings(
       remedy: `${commands.join(" && ")}   # and take it out of that program`,
     });
   }
-  const rest = entries.filter(({ owner, twin }) => owner.by.length === 0 && twin === undefined);
+  const rest = entries.filter(({ owner, duplicateOf }) => owner.by.length === 0 && duplicateOf === undefined);
   if (rest.length === 0 || stacks.unreadable.length > 0 || stacks.absence !== undefined) return;
   yield found("UNMANAGED", {
     message: `${rest[0]?.owner.shown} has ${joined(rest.map(({ endpoint }) => endpoint.id))}`,
@@ -181,8 +181,8 @@ export function* listFindings(
 }
 
 /** Returns the resources that manage an endpoint of one account. Ids may count per account, so those of another one do not count. */
-function managersIn({ kind, by }: Owner): Holder[] {
-  const accountOf = ({ resource: { outputs } }: Holder) => `${outputs?.account} ${outputs?.baseUrl}`;
+function managersIn({ kind, by }: Owner): StackResource[] {
+  const accountOf = ({ resource: { outputs } }: StackResource) => `${outputs?.account} ${outputs?.baseUrl}`;
   const managers = by.filter(({ resource }) => !resource.external && !resource.delete && kind === "managed");
   return managers.filter((each, _, [first = each]) => accountOf(each) === accountOf(first));
 }

@@ -7,7 +7,7 @@ import type { Account } from "../account";
 import { describeAge } from "../duration";
 import { CliError } from "../errors";
 import type { Context } from "../run";
-import { type Holder, type Owner, ownersIn } from "./owner";
+import { type Owner, ownersIn, type StackResource } from "./owner";
 import { NO_STACK, readStacks, type Stacks } from "./stacks";
 
 /** An earlier time is not a real one: a service that does not know it may answer year 1, or 1970. */
@@ -22,7 +22,7 @@ export interface Entry {
   /** The url as it may be printed: only its host, if a stack keeps it as a secret, or may do so. */
   readonly shownUrl: string;
   /** If no stack is known to have it: what has an endpoint of the same url and type. */
-  readonly twin: Holder | undefined;
+  readonly duplicateOf: StackResource | undefined;
 }
 
 export interface Inventory {
@@ -67,7 +67,7 @@ export function inventoryOf(list: EndpointList, stacks: Stacks, timeoutMs: numbe
   const ownerOf = ownersIn(stacks, gracePeriodFor(timeoutMs));
   const owned = list.endpoints.map((endpoint) => ({ endpoint, owner: ownerOf(endpoint) }));
   const managed = owned.filter(({ owner }) => owner.kind === "managed");
-  const twins = new Map(managed.map(({ endpoint, owner }) => [keyOf(endpoint), owner.by[0]]));
+  const managedByKey = new Map(managed.map(({ endpoint, owner }) => [keyOf(endpoint), owner.by[0]]));
   // An orphan may have the same url as an endpoint whose url a state encrypts.
   const secret = owned.filter(({ owner }) => owner.by.some(({ resource }) => !wantedBy(resource)));
   const secretUrls = new Set(secret.map(({ endpoint }) => normalizeUrl(endpoint.url)));
@@ -76,8 +76,8 @@ export function inventoryOf(list: EndpointList, stacks: Stacks, timeoutMs: numbe
   const entries = owned.map(({ endpoint, owner }): Entry => {
     const isHidden = (owner.kind === "unknown" && mayKeepAny) || secretUrls.has(normalizeUrl(endpoint.url));
     const shownUrl = isHidden ? describeUrl(endpoint.url) : endpoint.url;
-    const twin = owner.by.length === 0 ? twins.get(keyOf(endpoint)) : undefined;
-    return { endpoint, owner, ageMs: ageOf(endpoint, list), shownUrl, twin };
+    const duplicateOf = owner.by.length === 0 ? managedByKey.get(keyOf(endpoint)) : undefined;
+    return { endpoint, owner, ageMs: ageOf(endpoint, list), shownUrl, duplicateOf };
   });
   return { entries, list, stacks };
 }

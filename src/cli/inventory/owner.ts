@@ -7,7 +7,7 @@ import { CLEAR_OPERATIONS, quoted } from "../../shared/words";
 import type { KnownStack, Stacks } from "./stacks";
 
 /** A resource, or an operation on one that no run has finished, and the stack whose state has it. */
-export interface Holder {
+export interface StackResource {
   readonly stack: KnownStack;
   readonly resource: Resource;
 }
@@ -22,7 +22,7 @@ export interface Owner {
    */
   readonly kind: "managed" | "pending" | "unknown" | "nobody";
   /** What has it, or may have it; empty for the last two kinds. */
-  readonly by: readonly Holder[];
+  readonly by: readonly StackResource[];
   /** For a cell of a table. */
   readonly shown: string;
   /** Why it is not an orphan, as the rest of a sentence after its id; undefined for an orphan. */
@@ -35,22 +35,22 @@ export interface Owner {
  * @param graceMs how long after it was sent a registration may still be made
  */
 export function ownersIn(stacks: Stacks, graceMs: number): (endpoint: Endpoint) => Owner {
-  const recorded = new Map<string, Holder[]>();
-  for (const holder of stacks.known.flatMap(holdersIn)) {
-    const { id = "" } = holder.resource;
-    recorded.set(id, [...(recorded.get(id) ?? []), holder]);
+  const recorded = new Map<string, StackResource[]>();
+  for (const found of stacks.known.flatMap(resourcesIn)) {
+    const { id = "" } = found.resource;
+    recorded.set(id, [...(recorded.get(id) ?? []), found]);
   }
   const unfinished = stacks.known.flatMap((stack) => unfinishedIn(stack, graceMs));
   return (endpoint) => {
     const by = recorded.get(endpoint.id);
     if (by !== undefined) return managed(by);
-    const holder = unfinished.find(({ mayHave }) => mayHave(endpoint));
-    return holder === undefined ? unmanaged(stacks) : pending(holder);
+    const found = unfinished.find(({ mayHave }) => mayHave(endpoint));
+    return found === undefined ? unmanaged(stacks) : pending(found);
   };
 }
 
 /** Returns what has an id. An operation may be on an endpoint that exists, such as a deletion that was interrupted. */
-function holdersIn(stack: KnownStack): Holder[] {
+function resourcesIn(stack: KnownStack): StackResource[] {
   const { resources, pending_operations } = stack.deployment;
   const all = [...pending_operations.map(({ resource }) => resource), ...resources].filter(({ id }) => id);
   const each = new Map(all.map((resource) => [`${resource.urn} ${resource.id}`, { stack, resource }]));
@@ -58,7 +58,7 @@ function holdersIn(stack: KnownStack): Holder[] {
 }
 
 /** Returns the registrations of a stack that got no answer. */
-export function unansweredIn(stack: KnownStack): Holder[] {
+export function unansweredIn(stack: KnownStack): StackResource[] {
   const pending = stack.state.endpoints.filter(({ id = "" }) => isPendingId(id));
   return [...pending, ...stack.state.interrupted].map((resource) => ({ stack, resource }));
 }
@@ -83,7 +83,7 @@ function unfinishedIn(stack: KnownStack, graceMs: number) {
   return [...adoptions, ...registrations];
 }
 
-function managed(by: readonly Holder[]): Owner {
+function managed(by: readonly StackResource[]): Owner {
   const shown = by.map(({ resource }) => describeResource(resource)).join(" and ");
   const whyNotOrphan =
     `it is managed by ${shown} (${by[0]?.resource.urn}). To delete it, take it out of that program, and run \`pulumi up\`. To manage ` +
@@ -91,7 +91,7 @@ function managed(by: readonly Holder[]): Owner {
   return { kind: "managed", by, shown, whyNotOrphan };
 }
 
-function pending(by: Holder): Owner {
+function pending(by: StackResource): Owner {
   const name = describeResource(by.resource);
   const whyNotOrphan = `an interrupted run of ${name} may have registered it, or was to adopt it. ${toSettle(by)}`;
   return { kind: "pending", by: [by], shown: `perhaps ${name} (interrupted)`, whyNotOrphan };
@@ -103,7 +103,7 @@ function unmanaged({ gap }: Stacks): Owner {
 }
 
 /** Says how a user settles what a run of a stack was interrupted in. */
-export function toSettle({ stack: { name } }: Holder): string {
+export function toSettle({ stack: { name } }: StackResource): string {
   const stack = `--stack ${quoted(name)}`;
   return `Run \`pulumi up ${stack}\` there; if that does not settle it, \`${CLEAR_OPERATIONS} ${stack}\``;
 }

@@ -9,7 +9,7 @@ import type { ClauseId } from "./clauses";
 const LAG_MS = 5_000;
 const PAUSE_MS = 250;
 /** How long after `Date` an endpoint may say that it was created, in milliseconds. */
-const PATIENCE_MS = 20_000;
+const GRACE_PERIOD_MS = 20_000;
 
 /** Whether a service keeps a clause, undefined if nobody can tell, and what came back. */
 export type Verdict = readonly [clause: ClauseId, isKept: boolean | undefined, cameBack: string];
@@ -24,14 +24,14 @@ interface Outcome<T> {
 interface PlayOptions {
   readonly client: WebhooksClient;
   /** The same service with a wrong API key. */
-  readonly stranger: WebhooksClient;
+  readonly wrongKey: WebhooksClient;
   /** The user's own url. */
   readonly url: string;
   readonly clock: Clock;
 }
 
 /** Plays the contract at a service. */
-export class Play {
+export class ContractCheck {
   /** Is in each url that is registered, so that nobody else's endpoint has it. */
   readonly #mark = randomUUID();
   /** The user's own, with the mark. */
@@ -53,11 +53,11 @@ export class Play {
    * @throws WebhookError if the service cannot be reached, or refuses the key
    */
   async *run(): AsyncGenerator<Verdict> {
-    const { client, stranger } = this.options;
+    const { client, wrongKey } = this.options;
     const { value: list, error, cameBack } = await outcomeOf(client.list());
     if (error?.code === "UNREACHABLE" || error?.code === "UNAUTHORIZED") throw error;
     yield ["list", list?.complete === true, list?.complete === false ? "2xx with a partial list" : cameBack];
-    const refused = await outcomeOf(stranger.list());
+    const refused = await outcomeOf(wrongKey.list());
     yield ["key", refused.error?.code === "UNAUTHORIZED", refused.cameBack];
     // Without a list, nothing tells what was there before.
     if (list === undefined) return;
@@ -147,7 +147,7 @@ export class Play {
 function timestampVerdict({ createdAt }: Endpoint, before: EndpointList): Verdict {
   const { serverTime } = before;
   const made = parseTimestamp(createdAt) ?? Number.NaN;
-  const isInTime = serverTime === null ? undefined : isInWindow(made, serverTime, PATIENCE_MS);
+  const isInTime = serverTime === null ? undefined : isInWindow(made, serverTime, GRACE_PERIOD_MS);
   return [
     "timestamps",
     isInTime,
