@@ -4,8 +4,8 @@ import { join, posix, sep } from "node:path";
 import { preProcessFile } from "typescript";
 import { read, root } from "./pages";
 
-/** The rooms and packages that each room may import, for types too; `shared` is everybody's. `loading.test.ts` shows what they load. */
-const ROOMS: Readonly<Record<string, readonly string[]>> = {
+/** The folders and packages that each folder may import, for types too; `shared` is everybody's. `loading.test.ts` shows what they load. */
+const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   "index.ts": ["client", "program", "stack", "validation"],
   "provider.ts": ["provider", "validation"],
   shared: ["undici"],
@@ -27,16 +27,16 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 /** The package's own manifest, which holds the version. */
 const MANIFEST = "../package.json";
 
-/** Returns what a file below `src` imports that the design does not allow: other rooms, or packages. */
+/** Returns what a file below `src` imports that the design does not allow: other folders, or packages. */
 function forbiddenIn(file: string, text: string): string[] {
-  const room = file.split("/")[0] ?? "";
+  const folder = file.split("/")[0] ?? "";
   const imported = preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName);
   const targets = imported.map((specifier) => {
     if (!specifier.startsWith(".")) return specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
     const path = posix.join(posix.dirname(file), specifier);
-    return path === MANIFEST ? room : (path.split("/")[0] ?? "");
+    return path === MANIFEST ? folder : (path.split("/")[0] ?? "");
   });
-  const allowed = [room, "shared", ...(ROOMS[room] ?? []), ...builtinModules];
+  const allowed = [folder, "shared", ...(FOLDERS[folder] ?? []), ...builtinModules];
   return targets.filter((target) => !allowed.includes(target) && !target.startsWith("node:"));
 }
 
@@ -45,7 +45,7 @@ test("the sources import only what the design allows", () => {
   const files = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts"))
     .map((file) => file.split(sep).join("/"));
-  expect([...new Set(files.map((file) => file.split("/")[0]))].sort()).toEqual(Object.keys(ROOMS).sort());
+  expect([...new Set(files.map((file) => file.split("/")[0]))].sort()).toEqual(Object.keys(FOLDERS).sort());
   const forbidden = files.map((file) => [file, forbiddenIn(file, read(`src/${file}`))]);
   expect(forbidden.filter(([, targets]) => targets?.length)).toEqual([]);
 });
@@ -58,6 +58,6 @@ test.each([
   ["what it requires", "signature/deep/a.ts", `const b = require("../../client/b");`, "client"],
   ["a part of a package", "client/a.ts", `import { b } from "@pulumi/pulumi/output";`, "@pulumi/pulumi"],
   ["the package's own index", "stack/a.ts", `import { receiverConfig } from "..";`, "."],
-])("the check of imports finds %s that a room may not import", (_what, file, text, target) => {
+])("the check of imports finds %s that a folder may not import", (_what, file, text, target) => {
   expect(forbiddenIn(file, text)).toEqual([target]);
 });

@@ -42,7 +42,7 @@ function filesLoadedFor(format: Format, ...subpaths: string[]): string[] {
 }
 
 const adapters = ["receiver/node", "receiver/fetch", "receiver/fastify", "receiver/lambda"];
-const rooms: readonly [subpath: string, loaded: string][] = [
+const folders: readonly [subpath: string, loaded: string][] = [
   ["signature", "dist/(signature/|chunks/sign)"],
   ...["receiver", "receiver/queues", ...adapters].map((subpath): [string, string] => [
     subpath,
@@ -55,7 +55,7 @@ const rooms: readonly [subpath: string, loaded: string][] = [
 const inEachFormat = <Row extends readonly unknown[]>(rows: readonly Row[]) =>
   FORMATS.flatMap((format) => rows.map((row): [Format, ...Row] => [format, ...row]));
 
-test.each(inEachFormat(rooms))("%s of ./%s loads only %s, and Node", (format, subpath, loaded) => {
+test.each(inEachFormat(folders))("%s of ./%s loads only %s, and Node", (format, subpath, loaded) => {
   const files = filesLoadedFor(format, subpath).map((file) => relative(root, file).split(sep).join("/"));
   const entry = new RegExp(`^dist/${subpath.split("/")[0]}/.*\\.${format === "import" ? "mjs" : "js"}$`);
   expect(files).toContainEqual(expect.stringMatching(entry));
