@@ -38,9 +38,10 @@ const intentionallyNotExported = [
   "FAULTS",
   "OperationName",
   "ReceiverConfigEndpoint",
-  "ShownAnswers",
+  "ShownResponses",
   "Signing",
   "SqsMessage",
+  "StackErrorCode",
 ];
 
 /** @type {import("typedoc").TypeDocOptions} */
