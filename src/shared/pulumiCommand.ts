@@ -1,4 +1,6 @@
-import { type SpawnOptions, spawn } from "node:child_process";
+// Two imports, because the declarations must suit TypeScript 3.8, which has no inline types.
+import type { SpawnOptions } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
