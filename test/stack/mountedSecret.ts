@@ -19,6 +19,8 @@ export class MountedSecret {
     mkdirSync(join(this.#folder, version));
     writeFileSync(join(this.#folder, version, "receiver.json"), text);
     symlinkSync(version, join(this.#folder, "..data_tmp"));
+    // Windows does not rename over a link to a folder.
+    if (process.platform === "win32") rmSync(join(this.#folder, "..data"), { force: true });
     renameSync(join(this.#folder, "..data_tmp"), join(this.#folder, "..data"));
     rmSync(join(this.#folder, `..version_${this.#version - 1}`), { recursive: true, force: true });
   }

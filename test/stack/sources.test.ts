@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, constants, openSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import type { PulumiCommandResult } from "../../src/shared/pulumiCommand";
 import {
   type ConfiguredReceiverOptions,
@@ -120,7 +120,8 @@ describe("receiverFromFile", () => {
 });
 
 process.env.EMPTY_RECEIVER = " ";
-const [path, longPath] = ["/etc/webhooks/receiver.json", "/Users/Someone/Projects/webhooks1/receiver.json"];
+const path = resolve("/etc/webhooks/receiver.json");
+const longPath = resolve("/Users/Someone/Projects/webhooks1/receiver.json");
 test.each<[says: string, create: () => unknown]>([
   ["variable WEBHOOK_RECEIVER is not set", () => receiverFromEnv({}, options)],
   ["variable NO_RECEIVER is not set", () => receiverFromEnv({ variable: "NO_RECEIVER" }, options)],

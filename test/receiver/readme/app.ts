@@ -46,7 +46,8 @@ export function makeFolder({ files, packages }: Project): string {
   for (const [name, place] of Object.entries({ "pulumi-webhook-endpoints": ".", ...packages })) {
     const link = join(folder, "node_modules", name);
     mkdirSync(dirname(link), { recursive: true });
-    symlinkSync(join(root, place), link, "dir");
+    // On Windows, a link of another kind is for administrators.
+    symlinkSync(join(root, place), link, "junction");
   }
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
   for (const [file, code] of Object.entries(files)) {
