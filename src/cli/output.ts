@@ -58,10 +58,10 @@ export class Output {
     this.#print(this.#people, this.shown(text), style);
   }
 
-  /** Prints what a receiver answered, if anything. */
-  answer(text: string): void {
+  /** Prints the body of a receiver's response, if it has one. */
+  response(text: string): void {
     if (text === "") return;
-    this.line("The receiver's answer:");
+    this.line("The receiver's response:");
     for (const line of text.split(/\r?\n/)) this.line(`  ${line}`);
   }
 

@@ -39,13 +39,13 @@ export const probe: Subcommand<Flags> = {
     output.data({ validated, code, reason, genuine, broken }, () => {
       output.line(
         validated
-          ? `Validated. A genuine delivery was answered with ${genuine.status}, a broken one with ${broken.status}.`
+          ? `Validated. A genuine delivery got ${genuine.status}, a broken one ${broken.status}.`
           : `Not validated: ${reason} (${code}).`,
       );
       const tried = `Tried ${secrets.map((each) => `secret ${fingerprint(each)}`).join(" and ")} of ${source}.`;
       const limit = "Only a delivery of the service proves that the service signs with it.";
       output.line(validated ? `${tried} ${limit}` : tried);
-      if (!validated) output.answer(genuine.body);
+      if (!validated) output.response(genuine.body);
     });
     return validated;
   },

@@ -33,7 +33,7 @@ test("the question for a secret is asked only if nothing else has one, and does 
   const running = start(["send", "job.running", "--to", "http://127.0.0.1:1/"], { answers: [SECRET] });
   await running.ended;
   expect(running.asked).toEqual(["The signing secret (whsec_…, not shown): "]);
-  expect(running.stdout).toContain("no answer (ECONNREFUSED)");
+  expect(running.stdout).toContain("no response (ECONNREFUSED)");
 });
 
 test.each([
