@@ -1,5 +1,5 @@
 import * as fs from "node:fs/promises";
-import { parseJson } from "../shared/json";
+import { isRecord, parseJson } from "../shared/json";
 import { shown } from "../shared/masking";
 import { CliError } from "./errors";
 
@@ -10,7 +10,7 @@ export type HeaderPair = readonly [name: string, value: string];
 export interface Capture {
   readonly headers: readonly HeaderPair[];
   readonly body: Buffer;
-  /** When it arrived, in unix seconds. Without it, its age does not count, because captures are old. */
+  /** When it arrived, in unix seconds. */
   readonly receivedAt?: number;
 }
 
@@ -33,28 +33,49 @@ export function shareableHeaders(headers: readonly HeaderPair[]): HeaderPair[] {
 }
 
 /**
- * Reads a captured delivery from a file: JSON with `headers` and `body`, such as one of `listen --save` or an event of AWS Lambda.
+ * Reads a captured delivery from a file: JSON with `headers` and `body`, such as one of `listen --save` or an event of AWS Lambda, or a
+ * request as it was sent, with a blank line between its headers and its body.
  *
  * @throws CliError `FILE_UNREADABLE` or `CAPTURE_INVALID`
  */
 export async function readCapture(path: string): Promise<Capture> {
-  const file = await fs.readFile(path, "utf8").catch(({ code }: NodeJS.ErrnoException) => {
+  const file = await fs.readFile(path).catch(({ code }: NodeJS.ErrnoException) => {
     throw new CliError("FILE_UNREADABLE", `cannot read the file ${shown(path)} (${code})`);
   });
-  const json: Record<string, unknown> = Object(parseJson(file.replace(/^\uFEFF/, "")));
-  const { headers, body, isBase64Encoded, receivedAt } = json;
+  if (file[0] === 0xff && file[1] === 0xfe)
+    throw new CliError(
+      "CAPTURE_INVALID",
+      `${shown(path)} is in UTF-16, as Windows PowerShell 5 writes a file: what was received is lost. Save it as bytes, or with PowerShell 7`,
+    );
+  const json = parseJson(file.toString("utf8").replace(/^\uFEFF/, ""));
+  const capture = isRecord(json) ? captureOfJson(json) : captureOfText(file);
+  if (capture.headers.length === 0)
+    throw new CliError(
+      "CAPTURE_INVALID",
+      `${shown(path)} holds no headers. It must be a file of \`listen --save\`, JSON with headers and body, or a request with its header lines`,
+    );
+  return capture;
+}
+
+function captureOfJson({ headers, body, isBase64Encoded, receivedAt }: Record<string, unknown>): Capture {
   const entries = Array.isArray(headers) ? headers : Object.entries(Object(headers));
   const pairs = entries.flatMap((entry: unknown) => {
     const [name, value] = Array.isArray(entry) ? entry : [];
     return [value].flat().map((one: unknown) => [String(name), String(one)] as const);
   });
-  if (pairs.length === 0)
-    throw new CliError(
-      "CAPTURE_INVALID",
-      `${shown(path)} holds no headers. It must be a file of \`listen --save\`, or JSON in UTF-8 with headers and body`,
-    );
   const encoding = isBase64Encoded === true ? "base64" : "utf8";
   const bytes = Buffer.from(typeof body === "string" ? body : "", encoding);
-  const at = Math.floor(Date.parse(String(receivedAt)) / 1000);
+  const at = typeof receivedAt === "string" ? Math.floor(Date.parse(receivedAt) / 1000) : Number.NaN;
   return { headers: pairs, body: bytes, ...(Number.isNaN(at) ? {} : { receivedAt: at }) };
+}
+
+function captureOfText(file: Buffer): Capture {
+  const text = file.toString("latin1");
+  const [head = "", blank = ""] = /^[\s\S]*?(\r?\n\r?\n|$)/.exec(text) ?? [];
+  const headers = head.split(/\r?\n/).flatMap((line) => {
+    const [, name, value = ""] = /^([\w-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
+    return name === undefined ? [] : [[name, value] as const];
+  });
+  const body = blank === "" ? Buffer.alloc(0) : file.subarray(head.length);
+  return { headers, body };
 }

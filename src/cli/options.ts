@@ -28,6 +28,13 @@ export function wholeNumber(max: number) {
 /** Parses the number of a port; 0 stands for a free one. */
 export const port = wholeNumber(65_535);
 
+/** Parses a moment, such as `2026-11-21T09:30:00Z`, into unix seconds. @throws InvalidArgumentError */
+export function moment(value: string): number {
+  const milliseconds = /T\d\d:\d\d.*(Z|[+-]\d\d:?\d\d)$/i.test(value) ? Date.parse(value) : Number.NaN;
+  if (!Number.isNaN(milliseconds)) return Math.floor(milliseconds / 1_000);
+  throw new InvalidArgumentError("It must be a time with its zone, such as 2026-11-21T09:30:00Z.");
+}
+
 /** Parses the url of a receiver. @throws InvalidArgumentError */
 export function httpUrl(value: string): string {
   if (isHttpUrl(value)) return value;

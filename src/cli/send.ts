@@ -11,51 +11,60 @@ import { deliveryHeaders, readCapture } from "./capture";
 import { CliError } from "./errors";
 import { httpUrl, jsonOption, stackOption } from "./options";
 import { DOCS, PROGRAM, type Subcommand } from "./run";
-import { readSecrets } from "./secrets";
+import { readSecrets, type SigningSecrets } from "./secrets";
 
 interface Flags {
-  readonly to: string;
+  readonly to?: string;
   readonly data?: string;
   readonly capture?: string;
+  readonly exact?: boolean;
 }
 
 const REFUSED =
-  "The receiver has another secret or a wrong clock, or something changes the body before it is verified. The receiver's log has the " +
-  `reason, and ${join(DOCS, "signature-mismatch.md")} says what to do about it.`;
+  "The receiver has another secret or a wrong clock, or something changes the body before it is verified, or a capture that was sent with " +
+  `--exact is too old. The receiver's log has the reason, and ${join(DOCS, "signature-mismatch.md")} says what to do about it.`;
 
 export const send: Subcommand<Flags> = {
   summary: "send a signed delivery to a receiver",
   description:
     "Sends one delivery, signed as the service signs it, and shows the response. A captured delivery gets a new id and a new signature, so " +
-    "that the receiver handles it. The exit status is 0 after a 2xx.",
+    "that the receiver handles it; with --exact, it is sent as it was received. The exit status is 0 after a 2xx.",
   arguments: [new Argument("[event]", "job.running, job.succeeded, job.failed, or another")],
   options: [
-    new Option("--to <url>", "the receiver").argParser(httpUrl).makeOptionMandatory(),
+    new Option("--to <url>", "the receiver (default: the stack's only development endpoint)").argParser(
+      httpUrl,
+    ),
     new Option("--data <json>", "the event's data (default: a job)").conflicts("capture"),
     new Option("--capture <file>", "send a captured delivery, such as one of listen --save"),
+    new Option("--exact", "keep the id, the time and the signature of the capture"),
     stackOption(),
     jsonOption(),
   ],
   examples: [
-    "send job.succeeded --to http://127.0.0.1:8080/jobs",
+    "send job.succeeded",
     `send job.failed --to http://127.0.0.1:8080/jobs --data '{"jobId":"job_1"}'`,
     "send --capture captures/1795253400000-msg_2Lh9.json --to http://127.0.0.1:8080/jobs",
   ],
-  async run(context, { to: url, data, capture: path }, [event]) {
+  async run(context, flags, [event]) {
     const { output } = context;
-    if ((path === undefined) === (event === undefined))
+    const { to, exact = false } = flags;
+    if ((flags.capture === undefined) === (event === undefined))
       throw new CliError(
         "WRONG_USE",
         "name an event, such as job.succeeded, or a captured delivery with --capture",
       );
-    const { secrets } = await readSecrets(context);
-    const capture = path === undefined ? undefined : await readCapture(path);
-    const body = capture?.body ?? bodyOf(event, data);
+    if (exact && event !== undefined) throw new CliError("WRONG_USE", "--exact is for --capture");
+    const signing = exact && to !== undefined ? undefined : await readSecrets(context);
+    const url = to ?? developmentUrl(signing);
+    const capture = flags.capture === undefined ? undefined : await readCapture(flags.capture);
+    const body = capture?.body ?? bodyOf(event, flags.data);
     const given = capture ? deliveryHeaders(capture.headers) : { "content-type": "application/json" };
-    const signed = sign({ body, secret: secrets });
-    const id = signed["webhook-id"];
+    const isKept = exact || signing === undefined;
+    const signed = isKept ? {} : { "user-agent": PROGRAM, ...sign({ body, secret: signing.secrets }) };
+    const headers: Record<string, string | string[]> = { ...given, ...signed };
     const name = readEvent(body).event ?? "unknown event";
-    const posting = postDelivery({ url, headers: { ...given, "user-agent": PROGRAM, ...signed }, body });
+    const id = String(headers["webhook-id"] ?? "no id");
+    const posting = postDelivery({ url, headers, body });
     const received = await output.during(() => "Waiting for the receiver…", posting);
     const { status, failure, durationMs } = received;
     const response = textOf(received);
@@ -69,13 +78,27 @@ export const send: Subcommand<Flags> = {
   },
 };
 
+/** Production endpoints belong to the service's own deliveries. @throws CliError `WRONG_USE` */
+function developmentUrl(signing: SigningSecrets | undefined): string {
+  const { endpoints = {}, source = "the receiver's configuration" } = signing ?? {};
+  const found = Object.entries(endpoints).filter(([, { type }]) => type === "development");
+  const [first, ...others] = found;
+  if (first !== undefined && others.length === 0) return httpUrl(first[1].url);
+  const names = found.map(([name]) => name).join(", ") || "none";
+  const reason = `${source} must have one development endpoint, and has ${names}`;
+  throw new CliError("WRONG_USE", `${reason}. Name the url of the receiver with --to`);
+}
+
 /** Returns JSON whose data is as it was given, because parsing would change large numbers. @throws CliError `WRONG_USE` */
 function bodyOf(event = "", given: string | undefined): Buffer {
   const jobId = `job_${randomBytes(8).toString("hex")}`;
-  const isJobEvent = JOB_EVENTS.some((each) => each === event);
-  const job = isJobEvent ? { jobId, status: event.slice("job.".length) } : {};
+  const job = isJobEvent(event) ? { jobId, status: event.slice("job.".length) } : {};
   const data = given ?? JSON.stringify(job);
   if (parseJson(data) === undefined)
     throw new CliError("WRONG_USE", `--data must be JSON, such as '{"jobId":"job_1","status":"succeeded"}'`);
   return Buffer.from(`{"type":${JSON.stringify(event)},"data":${data}}`);
+}
+
+function isJobEvent(event: string): boolean {
+  return (JOB_EVENTS as readonly string[]).includes(event);
 }

@@ -30,11 +30,25 @@ test("a header that JSON has twice is there twice", async () => {
   ]);
 });
 
+test.each([
+  ["\n", "{}"],
+  ["\r\n", "{}"],
+  ["\n", '\uFEFF{\n\n"a": "\u00e9"}\r\n'],
+])("a capture is read from a request with the line end %j", async (end, body) => {
+  const head = ["POST /jobs HTTP/1.1", "Webhook-Id: msg_1", "webhook-timestamp:1795253400 "].join(end);
+  const capture = await read(head + end + end + body);
+  expect(capture.headers).toEqual([
+    ["Webhook-Id", "msg_1"],
+    ["webhook-timestamp", "1795253400"],
+  ]);
+  expect(capture.body.toString()).toBe(body);
+});
+
 test("a file without headers, or one that cannot be read, is an error that names it", async () => {
   await expect(read("just text")).rejects.toMatchObject({ code: "CAPTURE_INVALID" });
   await expect(read("[1]")).rejects.toThrow(/file\.txt holds no headers/);
-  const utf16 = Buffer.from('\uFEFF{"headers":{"webhook-id":"msg_1"}}', "utf16le");
-  await expect(read(utf16)).rejects.toThrow(/file\.txt .*JSON in UTF-8 .*\(CAPTURE_INVALID\)/);
+  const utf16 = Buffer.from("\uFEFFwebhook-id: msg_1\r\n\r\n{}", "utf16le");
+  await expect(read(utf16)).rejects.toThrow(/file\.txt is in UTF-16.*\(CAPTURE_INVALID\)/);
   await expect(readCapture("/nowhere/x")).rejects.toThrow(/\/nowhere\/x \(ENOENT\) \(FILE_UNREADABLE\)/);
 });
 

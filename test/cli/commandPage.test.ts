@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { COMMANDS } from "../../src/cli/commands";
 import { createReceiver } from "../../src/receiver";
@@ -22,21 +23,21 @@ beforeEach(async () => {
   );
   const body = '{"type":"job.running"}';
   const headers = sign({ id: "msg_1", timestamp: Math.floor(Date.now() / 1000), body, secret: SECRET });
-  folder = makeFolder({ "capture.json": JSON.stringify({ headers, body }) });
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);
+  folder = makeFolder({ "request.txt": `${lines.join("")}\n${body}` });
+  writeFileSync(join(folder, "capture.json"), JSON.stringify({ headers, body }));
 });
 afterEach(() => served.close());
 
 /** Splits a command of the page into its arguments, with the url and the files of this test. */
 function argumentsOf(command: string): string[] {
   const [, ...words] = command.match(/'[^']*'|\S+/g) ?? [];
-  return words
-    .slice(1)
-    .map((word) =>
-      word
-        .replaceAll("'", "")
-        .replace("http://127.0.0.1:8080/jobs", served.url)
-        .replace("capture.json", join(folder, "capture.json")),
-    );
+  return words.slice(1).map((word) =>
+    word
+      .replaceAll("'", "")
+      .replace("http://127.0.0.1:8080/jobs", served.url)
+      .replace(/^(capture\.json|request\.txt)$/, join(folder, "$1")),
+  );
 }
 
 const examples = ["probe", "send", "verify"].flatMap((name) => commandsOf(sectionOf(name)));
@@ -47,7 +48,7 @@ test.each(examples)("the page's example works: %s", async (command) => {
 });
 
 test("the page has the examples that this test runs", () => {
-  expect(examples.length).toBeGreaterThanOrEqual(5);
+  expect(examples.length).toBeGreaterThanOrEqual(6);
 });
 
 test.each(Object.keys(COMMANDS))(

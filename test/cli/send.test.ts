@@ -1,9 +1,20 @@
 import { join } from "node:path";
 import { sign, verify } from "../../src/signature";
 import { receiver } from "../emulator/receiver";
-import { makeFolder, OTHER_SECRET, run, runBin, SECRET } from "./running";
+import { fakePulumi, makeFolder, OTHER_SECRET, receiverOutput, run, runBin, SECRET } from "./running";
 
 const env = { WEBHOOK_SECRET: SECRET };
+const now = () => Math.floor(Date.now() / 1000);
+
+/** A file with a delivery of an hour ago. */
+function capture() {
+  const body = '{"type": "job.failed",  "data": {"jobId": 12345678901234567890}}';
+  const headers = {
+    ...sign({ id: "msg_old", timestamp: now() - 3600, body, secret: OTHER_SECRET }),
+    cookie: "c",
+  };
+  return { path: join(makeFolder({ file: JSON.stringify({ headers, body }) }), "file"), headers, body };
+}
 
 test("an event is sent as the service sends it, signed with a new id, and the response is shown", async () => {
   const target = await receiver({ status: 202, headers: {}, body: "queued\nfor later" });
@@ -37,9 +48,7 @@ test("an event of any name is sent", async () => {
 
 test("a captured delivery is signed anew with a new id, so that a receiver handles it again", async () => {
   const target = await receiver();
-  const body = '{"type": "job.failed",  "data": {"jobId": 12345678901234567890}}';
-  const headers = { ...sign({ id: "msg_old", timestamp: 1, body, secret: OTHER_SECRET }), cookie: "c" };
-  const path = join(makeFolder({ file: JSON.stringify({ headers, body }) }), "file");
+  const { path, body } = capture();
   const ended = await run(["send", "--capture", path, "--to", target.url], { env });
   expect(ended.stdout).toMatch(/^job\.failed msg_[0-9a-f]{24} /);
   const [received] = target.received;
@@ -49,8 +58,53 @@ test("a captured delivery is signed anew with a new id, so that a receiver handl
   expect(received?.headers.cookie).toBeUndefined();
 });
 
+test("--exact sends a captured delivery as it was received, and needs no secret", async () => {
+  const target = await receiver(401);
+  const { path, body, headers } = capture();
+  const ended = await run(["send", "--capture", path, "--exact", "--to", target.url]);
+  expect(ended.status).toBe(1);
+  expect(ended.stderr).toMatch(/sent with --exact is too old/);
+  expect(target.received[0]).toMatchObject({
+    body,
+    headers: { "webhook-id": "msg_old", "webhook-signature": headers["webhook-signature"] },
+  });
+});
+
+const withEndpoints = (endpoints: Parameters<typeof receiverOutput>[1]) => ({
+  pulumi: fakePulumi({ outputs: { receiver: receiverOutput([SECRET], endpoints) } }),
+});
+
+test("without --to, it goes to the stack's only development endpoint", async () => {
+  const [live, local] = [await receiver(), await receiver()];
+  const endpoints = {
+    live: { url: live.url, type: "production" },
+    local: { url: local.url, type: "development" },
+  };
+  expect(await run(["send", "job.running"], withEndpoints(endpoints))).toMatchObject({ status: 0 });
+  expect([live.received.length, local.received.length]).toEqual([0, 1]);
+});
+
+test.each([
+  [
+    { live: { url: "http://127.0.0.1:1/", type: "production" } },
+    /must have one development endpoint, and has none\. Name .*--to/,
+  ],
+  [
+    {
+      a: { url: "http://127.0.0.1:1/", type: "development" },
+      b: { url: "http://127.0.0.1:1/", type: "development" },
+    },
+    /must have one development endpoint, and has a, b\. Name .*--to/,
+  ],
+])("without --to, it never guesses: %#", async (endpoints, why) => {
+  const { status, stderr } = await run(["send", "job.running"], withEndpoints(endpoints));
+  expect(status).toBe(1);
+  expect(stderr).toMatch(why);
+});
+
 test.each([
   [["job.running", "--capture", "f"], /name an event/],
+  [["job.running", "--exact"], /--exact is for --capture/],
   [["--capture", "f", "--data", "{}"], /'--data <json>' cannot be used with option '--capture <file>'/],
   [["job.running", "--data", "{"], /--data must be JSON/],
 ])("the wrong use %j is refused", async (args, why) => {

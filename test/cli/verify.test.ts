@@ -14,6 +14,7 @@ const JSON_TEXT = JSON.stringify(DATA);
 const signing = {
   secrets: [SECRET],
   toleranceSeconds: 300,
+  endpoints: {},
   others: new Map([["old", [OTHER_SECRET]]]),
   source: "",
 };
@@ -25,8 +26,8 @@ function causeOf(
   body: string | Buffer = JSON_TEXT,
   receivedAt?: number,
 ) {
-  const capture = { headers, body: Buffer.from(body), ...(receivedAt !== undefined && { receivedAt }) };
-  const diagnosis = diagnose({ capture, signing, now: NOW + 3600 });
+  const capture = { headers, body: Buffer.from(body) };
+  const diagnosis = diagnose({ capture, signing, receivedAt, now: NOW + 3600 });
   return diagnosis.verified ? "verified" : diagnosis.cause;
 }
 
@@ -147,16 +148,20 @@ test("the other receivers of the stack are known by their outputs, and what is n
   expect(ended.stdout).toMatch(/^Not verified: other-secret\.\nThe stack's output old has the secret/);
 });
 
-test("the time that a capture was received at decides whether it was too old", async () => {
-  const json = { headers: headersFor(JSON_TEXT), body: JSON_TEXT, receivedAt: "2026-11-21T19:30:00Z" };
-  const path = join(makeFolder({ file: JSON.stringify(json) }), "file");
-  const { stdout } = await run(["verify", "--capture", path, "--json"], { pulumi });
+test("a capture may be a request as it was sent, and --at gives the time", async () => {
+  const headers = headersFor(JSON_TEXT).map(([name, value]) => `${name}: ${value}\n`);
+  const folder = makeFolder({ request: `${headers.join("")}\n${JSON_TEXT}` });
+  const args = ["verify", "--capture", join(folder, "request"), "--json"];
+  const env = { WEBHOOK_SECRET: SECRET };
+  expect((await run(args, { env })).status).toBe(0);
+  const { stdout } = await run([...args, "--at", "2026-11-21T19:30:00Z"], { env });
   expect(JSON.parse(stdout)).toMatchObject({ verified: false, cause: "timestamp-too-old" });
 });
 
 test.each([
   [[], /'--capture <file>' not specified/],
   [["--capture", "/nowhere"], /FILE_UNREADABLE/],
+  [["--capture", "c", "--at", "yesterday"], /a time with its zone/],
 ])("the wrong use %j is refused", async (args, why) => {
   const { status, stderr } = await run(["verify", ...args], { env: { WEBHOOK_SECRET: SECRET } });
   expect(status).toBe(1);

@@ -8,6 +8,8 @@ import { bodiesBefore } from "./bodies";
 interface DiagnosisOptions {
   readonly capture: Capture;
   readonly signing: SigningSecrets;
+  /** When the receiver got it, in unix seconds; undefined: its age does not count, because captures are old. */
+  readonly receivedAt: number | undefined;
   /** Unix seconds. */
   readonly now: number;
 }
@@ -28,8 +30,8 @@ const HEADER_FINDINGS: Partial<Readonly<Record<string, string>>> = {
  * Finds out whether a captured delivery verifies and, if not, the usual cause that explains it: a stable word, what was found, and what
  * to do. The secret that signed, if any did, is its fingerprint.
  */
-export function diagnose({ capture, signing, now }: DiagnosisOptions) {
-  const { headers, body, receivedAt } = capture;
+export function diagnose({ capture, signing, receivedAt, now }: DiagnosisOptions) {
+  const { headers, body } = capture;
   const { secrets, others, toleranceSeconds } = signing;
   const failed = (cause: Cause, finding: string, secret?: string) => {
     const named = secret === undefined ? null : fingerprint(secret);
