@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { Option } from "commander";
 import { type Emulator, type LoggedAttempt, startEmulator } from "../emulator";
 import { ENDPOINT_TYPES } from "../emulator/registry";
-import { quoted } from "../shared/words";
+import { COMMAND, quoted } from "../shared/words";
 import { printable } from "./mask";
 import { port } from "./options";
-import { PROGRAM, type Subcommand } from "./run";
+import type { Subcommand } from "./run";
 
 /** How often new delivery attempts are printed, in milliseconds. */
 const SHOW_EVERY_MS = 100;
@@ -114,7 +114,7 @@ function instructions({ url, apiKey, secrets }: Emulator, { dataFile, secret }: 
   pulumi config set --secret webhooks:apiKey ${quoted(apiKey)}
   pulumi config set --secret signingSecret ${signingSecret}
 ${dataFile !== undefined || secret !== undefined ? "" : hint}
-The url of an endpoint can be on this machine, such as http://127.0.0.1:8788/jobs of \`npx ${PROGRAM} listen\`. Commands:
+The url of an endpoint can be on this machine, such as http://127.0.0.1:8788/jobs of \`${COMMAND} listen\`. Commands:
 ${LINES_HELP}
 `;
 }

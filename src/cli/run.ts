@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { type Argument, Command, CommanderError, type Option } from "commander";
 import { CodedError } from "../shared/codedError";
+import { COMMAND, PROGRAM } from "../shared/words";
 import type { Terminal } from "./ask";
 import { CliError } from "./errors";
 import { helpOption } from "./options";
 import { Output, type Sink } from "./output";
 import { Pulumi, type RunPulumi } from "./pulumi";
 
-export const PROGRAM = "pulumi-webhook-endpoints";
 /** The pages that messages name, where this copy of the package is. */
 export const DOCS = join(__dirname, "../../docs");
 
@@ -101,7 +101,7 @@ function describe(command: Command, { options, examples, ...rest }: Subcommand):
   command.summary(rest.summary).description(rest.description).addHelpOption(helpOption());
   for (const argument of rest.arguments ?? []) command.addArgument(argument);
   for (const option of options) command.addOption(option);
-  const lines = examples.map((example) => `  $ npx ${PROGRAM} ${example}`);
+  const lines = examples.map((example) => `  $ ${COMMAND} ${example}`);
   return command.addHelpText("after", `\nExamples:\n${lines.join("\n")}`);
 }
 

@@ -1,6 +1,12 @@
 import { problemsOfSecrets } from "../signature/secret";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
-import { fingerprintOf, parseConfig, ReceiverConfigError, type ReceiverEndpoint } from "../stack/config";
+import {
+  fingerprintOf,
+  parseConfig,
+  RECEIVER_OUTPUT,
+  ReceiverConfigError,
+  type ReceiverEndpoint,
+} from "../stack/config";
 import { CliError } from "./errors";
 import type { Context } from "./run";
 
@@ -17,10 +23,9 @@ export interface SigningSecrets {
   readonly source: string;
 }
 
-const OUTPUT = "receiver";
 const WAYS =
   "Set WEBHOOK_SECRET (the secret) or WEBHOOK_RECEIVER (what receiverConfig returns, as JSON), or run the command in the folder of " +
-  "a Pulumi program whose stack has the output receiver, logged in to its backend";
+  `a Pulumi program whose stack has the output ${RECEIVER_OUTPUT}, logged in to its backend`;
 
 /**
  * Reads the signing secrets: from the stack that `--stack` names, or else from WEBHOOK_SECRET, WEBHOOK_RECEIVER, the selected stack or the
@@ -57,15 +62,16 @@ async function ofStack({ output, pulumi }: Context): Promise<SigningSecrets | un
   const reading = pulumi.find<Record<string, unknown>>(["stack", "output", "--json", "--show-secrets"]);
   const { value: outputs } = await output.during(() => "Reading the stack's outputs…", reading);
   // A stack that the user named must have one.
-  if (outputs === undefined || (stack === undefined && !Object.hasOwn(outputs, OUTPUT))) return undefined;
+  if (outputs === undefined || (stack === undefined && !Object.hasOwn(outputs, RECEIVER_OUTPUT)))
+    return undefined;
   const source = stack === undefined ? "the selected stack" : `the stack ${stack}`;
   const others = new Map<string, readonly string[]>();
   for (const [name, value] of Object.entries(outputs)) {
     const { secrets, version } = Object(value) as { secrets?: unknown; version?: unknown };
-    if (name !== OUTPUT && version === 1 && problemsOfSecrets(secrets).length === 0)
+    if (name !== RECEIVER_OUTPUT && version === 1 && problemsOfSecrets(secrets).length === 0)
       others.set(name, secrets as string[]);
   }
-  return { ...ofConfig(outputs[OUTPUT], `the output ${OUTPUT} of ${source}`), others };
+  return { ...ofConfig(outputs[RECEIVER_OUTPUT], `the output ${RECEIVER_OUTPUT} of ${source}`), others };
 }
 
 function ofConfig(config: unknown, source: string): SigningSecrets {

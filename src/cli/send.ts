@@ -5,12 +5,13 @@ import { parseJson } from "../shared/json";
 import { postDelivery, textOf } from "../shared/post";
 import { isSuccess } from "../shared/status";
 import { describeUrl } from "../shared/url";
+import { PROGRAM } from "../shared/words";
 import { JOB_EVENTS, readEvent } from "../signature/event";
 import { sign } from "../signature/sign";
 import { deliveryHeaders, readCapture } from "./capture";
 import { CliError } from "./errors";
 import { httpUrl, jsonOption, stackOption } from "./options";
-import { DOCS, PROGRAM, type Subcommand } from "./run";
+import { DOCS, type Subcommand } from "./run";
 import { readSecrets, type SigningSecrets } from "./secrets";
 
 interface Flags {

@@ -11,7 +11,11 @@ export function quoted(value: string): string {
 /** Drops the interrupted creations of a stack. In a terminal, Pulumi would ask about each without `--non-interactive`. */
 export const CLEAR_OPERATIONS = "pulumi refresh --clear-pending-creates --yes --non-interactive";
 
+export const PROGRAM = "pulumi-webhook-endpoints";
+/** What a shell runs the command of this package with. */
+export const COMMAND = `npx ${PROGRAM}`;
+
 /** Returns a command line of this package for an endpoint, in backquotes. */
 export function commandLine(subcommand: "get" | "delete", id: string, flags = ""): string {
-  return `\`npx pulumi-webhook-endpoints ${subcommand} ${quoted(id)}${flags}\``;
+  return `\`${COMMAND} ${subcommand} ${quoted(id)}${flags}\``;
 }

@@ -48,7 +48,9 @@ export function problemsOfVerification(secrets: unknown, toleranceSeconds: unkno
   return [...problemsOfSecrets(secrets), ...(problem === undefined ? [] : [problem])];
 }
 
-export const HOW_TO_GET_IT = "`pulumi stack output receiver --show-secrets --json`";
+/** The stack's output that has a receiver's configuration, unless somebody names another. */
+export const RECEIVER_OUTPUT = "receiver";
+export const HOW_TO_GET_IT = `\`pulumi stack output ${RECEIVER_OUTPUT} --show-secrets --json\``;
 
 /**
  * Parses a receiver's configuration: the JSON that a stack's secret output holds, or the value itself.

@@ -7,7 +7,13 @@ import type { NoEvents } from "../receiver/types";
 import { isRecord, parseJson } from "../shared/json";
 import { masked, shown } from "../shared/masking";
 import { runPulumi } from "../shared/pulumiCommand";
-import { HOW_TO_GET_IT, parseConfig, type ReceiverConfig, ReceiverConfigError } from "./config";
+import {
+  HOW_TO_GET_IT,
+  parseConfig,
+  RECEIVER_OUTPUT,
+  type ReceiverConfig,
+  ReceiverConfigError,
+} from "./config";
 
 /** A receiver's options, apart from its secrets. A tolerance given here overrides the one of the configuration. */
 export type ConfiguredReceiverOptions<Events extends object = NoEvents> = Omit<
@@ -111,7 +117,7 @@ export async function receiverFromStack<Events extends object = NoEvents>(
   source: StackSource,
   options: ConfiguredReceiverOptions<Events> | ConfiguredQueueOptions,
 ): Promise<Receiver> {
-  const { stackName, output = "receiver" } = source;
+  const { stackName, output = RECEIVER_OUTPUT } = source;
   // Without a name, the CLI would take the stack that happens to be selected.
   if (!/^\w/.test(stackName))
     throw missing("receiverFromStack: stackName must be the name of a stack, as `pulumi stack ls` shows it");

@@ -123,7 +123,7 @@ export function interrupted(
   };
 }
 
-/** A resource whose registration got no answer. @param before the ids that were listed before */
+/** A resource whose registration got no response. @param before the ids that were listed before */
 export function pendingResource(
   name: string,
   given: Recorded & { readonly at: number; readonly before?: string[] },

@@ -7,6 +7,7 @@ import { type Clock, systemClock } from "../../client/clock";
 import { openDispatcher } from "../../shared/dispatcher";
 import { hasSigningSecret } from "../../shared/masking";
 import { describeUrl } from "../../shared/url";
+import { COMMAND } from "../../shared/words";
 import { withAccount } from "../account";
 import { confirm } from "../ask";
 import { CliError } from "../errors";
@@ -81,7 +82,7 @@ export const checkServiceWith = (clock: Clock): Subcommand<Flags> => ({
 
 /** Returns the error of a check that left something, or was stopped. */
 function errorAfter({ pulumi, signal }: Context, left: readonly string[]): CliError | undefined {
-  const command = pulumi.withStack("npx pulumi-webhook-endpoints list --orphans");
+  const command = pulumi.withStack(`${COMMAND} list --orphans`);
   if (left.length > 0)
     return new CliError(
       "NOT_DELETABLE",

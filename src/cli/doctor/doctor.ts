@@ -2,7 +2,7 @@ import type { EndpointList } from "../../client";
 import { undefinedIfGone } from "../../client/errors";
 import { isPendingId } from "../../provider/identity";
 import { CodedError } from "../../shared/codedError";
-import { countOf } from "../../shared/words";
+import { COMMAND, countOf } from "../../shared/words";
 import { type Account, withAccount } from "../account";
 import { type Entry, inventoryOf } from "../inventory/inventory";
 import type { StackResource } from "../inventory/owner";
@@ -17,7 +17,7 @@ import {
   shownSettings,
   versionFindings,
 } from "./environment";
-import { COMMAND, type Finding, gaps, joined, listFindings, stackFindings } from "./findings";
+import { type Finding, gaps, joined, listFindings, stackFindings } from "./findings";
 
 /** The commands of remedies that ask before they do something. */
 const ASKS = /\b(pulumi up|pulumi state delete|npx \S+ (delete|check-service))\b/g;
@@ -29,8 +29,8 @@ interface Flags {
 export const doctor: Subcommand<Flags> = {
   summary: "check the settings, the service and the stacks, and say what to do",
   description:
-    "Checks where each setting comes from, whether the service answers and accepts the key, the clocks, the versions, and what the stacks of " +
-    "this project recorded. It changes nothing. Each finding has a remedy to paste.",
+    "Checks where each setting comes from, whether the service responds and accepts the key, the clocks, the versions, and what the stacks " +
+    "of this project recorded. It changes nothing. Each finding has a remedy to paste.",
   options: [allOption(), stackOption(), jsonOption()],
   examples: ["doctor", "doctor --all --json"],
   async run(context, { all = false }) {
@@ -58,7 +58,7 @@ export const doctor: Subcommand<Flags> = {
     let blocked: string | undefined;
     const endpoints = await asking.catch((error) => {
       if (!(error instanceof CodedError)) throw error;
-      findings.unshift(failure(error, own, pulumi));
+      findings.unshift(failure(error, pulumi));
       blocked = error.code;
       return null;
     });
@@ -108,7 +108,7 @@ async function goneOf(list: EndpointList, stacks: readonly KnownStack[], { clien
       return isOfAccount && !isLeaving && !isPendingId(id) && !listed.has(id);
     });
   // A list may lag behind.
-  const asked = missing.map(({ resource: { id = "" } }) => client.get(id).catch(undefinedIfGone));
-  const answers = await Promise.all(asked);
-  return missing.filter((_, at) => answers[at] === undefined);
+  const asking = missing.map(({ resource: { id = "" } }) => client.get(id).catch(undefinedIfGone));
+  const found = await Promise.all(asking);
+  return missing.filter((_, at) => found[at] === undefined);
 }

@@ -5,11 +5,11 @@ import type { CodedError } from "../../shared/codedError";
 import * as manifest from "../../shared/manifest";
 import type { Origin } from "../../shared/permanent";
 import { nameOf } from "../../shared/urn";
-import { quoted } from "../../shared/words";
+import { COMMAND, quoted } from "../../shared/words";
 import type { Account } from "../account";
 import type { KnownStack, Stacks } from "../inventory/stacks";
 import type { Pulumi } from "../pulumi";
-import { COMMAND, type Finding, found, joined } from "./findings";
+import { type Finding, found, joined } from "./findings";
 
 /** Returns the settings that are set, and the key of the configuration or the variable that each comes from. Of the API key, the value is its fingerprint. */
 export function shownSettings({ configuration, origin }: Account, env: NodeJS.ProcessEnv) {
@@ -21,27 +21,17 @@ export function shownSettings({ configuration, origin }: Account, env: NodeJS.Pr
   });
 }
 
-/** Returns the endpoints that have a WebhooksProvider of the program: the settings that a command reads are not theirs. */
-function explicitIn(own: readonly KnownStack[]): Resource[] {
-  return own.flatMap(({ state }) => state.endpoints).filter((each) => providerNameOf(each) !== undefined);
-}
-
-/** Says why the settings could not be read, or the service not be asked. @param own the stacks of this project */
-export function failure(
-  { code, detail }: CodedError,
-  own: readonly KnownStack[],
-  { withStack }: Pulumi,
-): Finding {
-  const [explicit] = explicitIn(own);
-  const remedies: Readonly<Record<string, string | false>> = {
-    UNAUTHORIZED: `${withStack("pulumi config set --secret webhooks:apiKey")}   # or correct WEBHOOKS_API_KEY`,
-    SETTINGS_INVALID: explicit
-      ? `export WEBHOOKS_BASE_URL=${quoted(String(explicit.outputs?.baseUrl))} WEBHOOKS_API_KEY=…   # those of ${providerNameOf(explicit)}`
-      : `${withStack("pulumi config set webhooks:baseUrl https://api.example.com")}   # or what the message names`,
-    PULUMI_FAILED: detail.includes("passphrase") && "export PULUMI_CONFIG_PASSPHRASE=…   # that of the stack",
-  };
+/** Says why the settings could not be read, or the service not be asked. */
+export function failure({ code, detail }: CodedError, { withStack }: Pulumi): Finding {
+  const finding = { level: "error", code, message: detail } as const;
+  if (code === "UNAUTHORIZED") {
+    const command = withStack("pulumi config set --secret webhooks:apiKey");
+    return { ...finding, remedy: `${command}   # or correct WEBHOOKS_API_KEY` };
+  }
+  if (code === "PULUMI_FAILED" && detail.includes("passphrase"))
+    return { ...finding, remedy: "export PULUMI_CONFIG_PASSPHRASE=…   # that of the stack" };
   const remedy = `${withStack("pulumi config")}   # check webhooks:baseUrl, follow the message, and run doctor again`;
-  return { level: "error", code, message: detail, remedy: remedies[code] || remedy };
+  return { ...finding, remedy };
 }
 
 /** Returns what doctor did not see. @param own the stacks of this project @param origin the account that it asked, if it could */
@@ -51,11 +41,18 @@ export function notCheckedIn(
   { withStack }: Pulumi,
 ): string[] {
   const probe = withStack(`${COMMAND} probe https://hooks.example.com/jobs`);
-  const others = explicitIn(own).filter(({ outputs }) => outputs?.account !== origin?.account);
-  const providers = new Set(others.map((each) => `${providerNameOf(each)}`));
-  const receivers = `whether receivers run, and have the secret that the service signs with: ${probe}`;
-  const accounts = `the account of ${joined([...providers])}: set WEBHOOKS_BASE_URL and WEBHOOKS_API_KEY as that WebhooksProvider does`;
-  return providers.size === 0 ? [receivers] : [receivers, accounts];
+  const accounts = own
+    .flatMap(({ state }) => state.endpoints)
+    .flatMap((each) => {
+      const name = providerNameOf(each);
+      if (name === undefined || each.outputs?.account === origin?.account) return [];
+      const settings = `WEBHOOKS_BASE_URL=${quoted(String(each.outputs?.baseUrl))} WEBHOOKS_API_KEY=…`;
+      return [`the account of the WebhooksProvider ${name}: export ${settings}`];
+    });
+  return [
+    `whether receivers run, and have the secret that the service signs with: ${probe}`,
+    ...new Set(accounts),
+  ];
 }
 
 /** Finds settings that hold a secret in plain text, or that differ from those that the selected stack recorded. */

@@ -3,7 +3,8 @@ import type { Resource } from "../../provider/stackState";
 import type { StackErrorCode } from "../../shared/pulumiCommand";
 import { describeUrl } from "../../shared/url";
 import { describeResource, nameOf } from "../../shared/urn";
-import { CLEAR_OPERATIONS, quoted } from "../../shared/words";
+import { CLEAR_OPERATIONS, COMMAND, quoted } from "../../shared/words";
+import { RECEIVER_OUTPUT } from "../../stack/config";
 import type { Entry, Inventory } from "../inventory/inventory";
 import type { Owner, StackResource } from "../inventory/owner";
 import type { KnownStack, Stacks } from "../inventory/stacks";
@@ -57,9 +58,6 @@ export function joined(names: readonly string[]): string {
 
 /** How far this machine's clock may be from the service's, in seconds. Receivers accept five minutes by default. */
 const MOST_SECONDS = 60;
-/** The output that a receiver reads by default. */
-const RECEIVER_OUTPUT = "receiver";
-export const COMMAND = "npx pulumi-webhook-endpoints";
 /** What has to come before a run, after one that was killed. */
 const UNLOCK = "first pulumi cancel --yes, if the stack is locked";
 
@@ -104,7 +102,7 @@ export function* stackFindings(
   const which = ids && `, and may have made ${ids}`;
   if (pending.length > 0)
     yield found("REGISTRATION_PENDING", {
-      message: `the registration of ${describeAll(pending)} got no answer${which}`,
+      message: `the registration of ${describeAll(pending)} got no response${which}`,
       remedy: `pulumi up --stack ${name}   # takes over what was registered, and registers what was not`,
     });
   if (state.interrupted.length > 0)

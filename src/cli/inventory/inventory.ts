@@ -3,6 +3,7 @@ import { keyOf } from "../../provider/identity";
 import { wantedBy } from "../../provider/stackState";
 import { gracePeriodFor, parseTimestamp } from "../../provider/time";
 import { describeUrl, normalizeUrl } from "../../shared/url";
+import { COMMAND } from "../../shared/words";
 import type { Account } from "../account";
 import { describeAge } from "../duration";
 import { CliError } from "../errors";
@@ -116,7 +117,7 @@ export function entryOf(id: string, { entries }: Inventory): Entry {
   if (entry !== undefined) return entry;
   throw new CliError(
     "NOT_FOUND",
-    `the account of this API key has no endpoint ${id} that can be read. \`npx pulumi-webhook-endpoints list\` shows those that it has`,
+    `the account of this API key has no endpoint ${id} that can be read. \`${COMMAND} list\` shows those that it has`,
   );
 }
 

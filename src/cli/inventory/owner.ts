@@ -57,7 +57,7 @@ function resourcesIn(stack: KnownStack): StackResource[] {
   return [...each.values()];
 }
 
-/** Returns the registrations of a stack that got no answer. */
+/** Returns the registrations of a stack that got no response. */
 export function unansweredIn(stack: KnownStack): StackResource[] {
   const pending = stack.state.endpoints.filter(({ id = "" }) => isPendingId(id));
   return [...pending, ...stack.state.interrupted].map((resource) => ({ stack, resource }));
