@@ -33,12 +33,10 @@ export type EventOf<Events extends object> =
  * const { id, event, jobId, data } = unwrap(rawBody, request.headers, process.env.WEBHOOK_SECRET ?? "");
  * ```
  *
- * The parameters are those of `verify`. It remembers nothing: a delivery that is sent again has the same `id`. With `unwrap<Events>(…)`,
- * where `Events` has a property for each event, the name of the event tells the type of its data. Nothing checks the data, nor that no
- * other event comes.
+ * It remembers nothing: a delivery that is sent again has the same `id`. With `unwrap<Events>(…)`, where `Events` has a property for each
+ * event, the name of the event tells the type of its data. Nothing checks the data, nor that no other event comes.
  *
  * @throws WebhookVerificationError with the `reason` for which a message is refused
- * @throws RangeError if the tolerance is not a whole number of seconds, 0 or more
  */
 export function unwrap<Events extends object = Record<string, unknown>>(
   rawBody: RawBody,

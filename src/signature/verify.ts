@@ -21,9 +21,9 @@ export interface VerifierOptions {
 
 /** Verifies deliveries with the same secrets. */
 export interface Verifier {
-  /** Returns true if the delivery is genuine, by the rules of the function `verify`. */
+  /** As the function `verify`. */
   verify(rawBody: RawBody, headers: HeadersLike): boolean;
-  /** Returns the id and the timestamp of a genuine delivery, or the reason for its refusal. */
+  /** As the function `verifyDetailed`. */
   verifyDetailed(rawBody: RawBody, headers: HeadersLike): VerificationResult;
 }
 
@@ -106,17 +106,7 @@ export function verify(
   return verifyDetailed(rawBody, headers, secret, toleranceSeconds).ok;
 }
 
-/**
- * Verifies as `verify` does, and returns the id and the timestamp of a genuine delivery, or the reason for its refusal: for logs.
- * Send the sender no more than "401".
- *
- * ```ts
- * const result = verifyDetailed(rawBody, request.headers, secret);
- * if (!result.ok) logger.warn(`delivery refused: ${result.reason}`);
- * ```
- *
- * @throws RangeError if the tolerance is not a whole number of seconds, 0 or more
- */
+/** The same, for logs: returns the reason for a refusal. The sender should get no more than "401". */
 export function verifyDetailed(
   rawBody: RawBody,
   headers: HeadersLike,
