@@ -190,16 +190,11 @@ test("validateReceiver tries again what can pass until its deadline", async () =
   expect(counted.requests).toBeGreaterThan(8);
 });
 
-test.each([
-  ["comes in a wait", 70_000],
-  ["cuts the last attempt short", 59_990],
-])("validateReceiver tells how the receiver responded when its deadline %s", async (_when, wokenAt) => {
-  const passedMs = ownClock(() => wokenAt);
-  const refusing = ours(otherSecret);
-  const url = await serve((request, response) => {
-    if (passedMs() === 0) refusing(request, response);
-  });
-  expect(await validateReceiver({ url, secrets: secret })).toMatchObject({ code: "GENUINE_REFUSED" });
+test("validateReceiver gives its last attempt as long as any other, even when a wait lasts beyond the deadline", async () => {
+  ownClock(() => 70_000);
+  const timeout = jest.spyOn(AbortSignal, "timeout");
+  await validateReceiver({ url: await serve(ours(otherSecret)), secrets: secret });
+  expect(timeout.mock.calls).toEqual([[10_000], [10_000], [10_000], [10_000]]);
 });
 
 test.each([
