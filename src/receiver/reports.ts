@@ -51,31 +51,16 @@ export function warnerOnce(): Warn {
   };
 }
 
-/** What to do about the reasons that a receiver's own side may have caused, by how they begin. */
-const REMEDIES = {
-  "signature-mismatch":
-    "The secret that signed is not among the receiver's, such as after a rotation, or something changed the body on its way. ",
-  "missing-header": "It is not from the service, or a proxy removed the webhook- headers. ",
-  timestamp: "It is a replay, was delayed, or this machine's clock is wrong. ",
-  size: "If the service sends such bodies, raise maxBodyBytes. ",
-  "incomplete-body":
-    "It was slow, its sender broke off, or the platform has a lower limit: onRejected gets the error, if there is one. ",
-  "no-secrets": "The secrets could not be read. ",
-};
-
 /** The warning for the default of `onRejected`, and its kind. A validation is one of its own: it must not stand for all that come later. */
 export function rejectionWarning({
   reason,
   status,
   unverifiedId,
 }: Rejection): [warning: string, kind: string] {
-  const [, known = ""] = Object.entries(REMEDIES).find(([start]) => reason.startsWith(start)) ?? [];
   const isValidation = unverifiedId?.startsWith(VALIDATION_ID) === true;
-  const remedy = isValidation
-    ? "It came from a validation, which sends a broken delivery on purpose. "
-    : known;
   const warning =
-    `A webhook request (${unverifiedId ?? "without an id"}) was refused (${reason}) and answered ${status}. ${remedy}You see this once for ` +
-    "each reason; onRejected is called for every request. node_modules/pulumi-webhook-endpoints/docs/signature-mismatch.md explains what to do.";
+    `A webhook request (${unverifiedId ?? "without an id"}) was refused (${reason}), and the response was ${status}. ` +
+    `${isValidation ? "It came from a validation, which sends a broken delivery on purpose. " : ""}You see this once for each reason; ` +
+    "onRejected is called for every request. node_modules/pulumi-webhook-endpoints/docs/signature-mismatch.md explains what to do.";
   return [warning, `${reason} ${isValidation}`];
 }
