@@ -93,15 +93,12 @@ export interface ReceiverResponse {
   readonly body: string;
 }
 
-/**
- * Why a request ended before there was a whole body to verify.
- *
- * - `method`: it is not a POST
- * - `size`: the body is larger than `maxBodyBytes`
- * - `incomplete-body`: the body did not arrive in time, or the connection ended in the middle of it
- * - `parsed-body`: something read the body before the receiver could
- */
-export type Refusal = "method" | "size" | "incomplete-body" | "parsed-body";
+/** Why a request ended before there was a whole body to verify. */
+export type Refusal =
+  | "method" // it is not a POST
+  | "size" // the body is larger than `maxBodyBytes`
+  | "incomplete-body" // it did not arrive in time, or the connection ended in the middle of it
+  | "parsed-body"; // something read it before the receiver could
 
 /** Verifies requests, and calls a handler for each delivery. An adapter connects it to a server. */
 export interface Receiver {
@@ -127,31 +124,18 @@ export interface Rejection {
   readonly error?: unknown;
 }
 
-/**
- * The result of a verified delivery.
- *
- * - `handled` (200): a handler, or `onUnhandled`, resolved
- * - `unhandled` (200): nobody handles this event
- * - `duplicate` (200): handled before
- * - `validation` (200): a `webhook.validation`, which proves the receiver at deploy time; no handler or store is called
- * - `held` (503): another worker is handling it
- * - `failed` (500): the handler failed, or the data does not fit the schema of its event; a retry is handled again
- * - `timed-out` (503): the handler passed its deadline; a retry is handled after the lease has ended, unless the handler finished
- * - `store-unavailable` (503): the dedupe store failed, so no handler was called
- * - `queued` (202): the queue has confirmed it, and its workers handle it
- * - `queue-unavailable` (503): the queue failed, or did not confirm it in time
- */
+/** The result of a verified delivery. Each has a response of its own. */
 export type OutcomeKind =
-  | "handled"
-  | "unhandled"
-  | "duplicate"
-  | "validation"
-  | "held"
-  | "failed"
-  | "timed-out"
-  | "store-unavailable"
-  | "queued"
-  | "queue-unavailable";
+  | "handled" // 200: a handler, or `onUnhandled`, resolved
+  | "unhandled" // 200: nobody handles this event
+  | "duplicate" // 200: handled before
+  | "validation" // 200: a `webhook.validation`, which proves the receiver at deploy time; no handler or store is called
+  | "held" // 503: another worker is handling it
+  | "failed" // 500: the handler failed, or the data does not fit the schema of its event; a retry is handled again
+  | "timed-out" // 503: the handler passed its deadline; a retry is handled after the lease, unless the handler finished
+  | "store-unavailable" // 503: the dedupe store failed, so no handler was called
+  | "queued" // 202: the queue has confirmed it, and its workers handle it
+  | "queue-unavailable"; // 503: the queue failed, or did not confirm it in time
 
 /** The result of a verified delivery. Holds no secret, and nothing of the body but event and job id. */
 export interface Outcome extends Pick<Delivery, "id" | "timestamp" | "event" | "jobId"> {

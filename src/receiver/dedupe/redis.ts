@@ -63,14 +63,6 @@ return redis.call("DEL", KEYS[1])`;
  * disconnected, as above, and otherwise after five seconds. A Redis that evicts keys (`maxmemory-policy`) or loses its last writes in a
  * failover forgets deliveries, and a retry of one may be handled twice.
  *
- * A client over HTTP, such as `@upstash/redis`, needs a wrapper:
- *
- * ```ts
- * const client = {
- *   eval: (script: string, n: number, ...args: string[]) => upstash.eval(script, args.slice(0, n), args.slice(n)),
- * };
- * ```
- *
  * @throws TypeError if the client is neither a node-redis nor an ioredis client, nor looks like one of ioredis
  */
 export function redisDedupe({ client, prefix = "webhook-delivery:" }: RedisDedupeOptions): DedupeStore {
