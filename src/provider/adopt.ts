@@ -18,8 +18,8 @@ export async function adopt(
     service,
     stack,
     memory,
-    isHeld,
-  }: Pick<Context, "service" | "stack" | "memory"> & Pick<Question, "isHeld">,
+    isOwned,
+  }: Pick<Context, "service" | "stack" | "memory"> & Pick<Question, "isOwned">,
 ): Promise<Endpoint> {
   const endpoint = await service.get(id).catch((error: unknown) => {
     if (!(error instanceof WebhookEndpointNotFoundError)) throw error;
@@ -35,7 +35,7 @@ export async function adopt(
       `cannot adopt endpoint ${id}: the service has it with another url or type, ${shownStored(inputs.url, endpoint, memory)} (${endpoint.type}). ` +
         "Declare the endpoint as it is, adopt it, and change it afterwards; or remove adoptId to register a new one.",
     );
-  if (isHeld(endpoint)) {
+  if (isOwned(endpoint)) {
     const isCertain = memory.holds(id) || (await stack.isProven(inputs));
     throw new EndpointError(
       "ADOPT_TAKEN",

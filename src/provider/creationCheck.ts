@@ -3,8 +3,8 @@ import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import type { Context } from "./context";
 import { explain, isUnauthorized } from "./errors";
 import { adopts, refusalOf } from "./refusals";
+import type { RegistrationSearch } from "./registrationSearch";
 import type { EndpointInputs } from "./state";
-import type { Unanswered } from "./unanswered";
 
 /** Refusals of a service that is not at this address. */
 const WRONG_ADDRESS: readonly string[] = ["MALFORMED_RESPONSE", "REDIRECTED", "REJECTED"];
@@ -16,7 +16,7 @@ export class CreationCheck {
 
   constructor(
     private readonly context: Context,
-    private readonly unanswered: Unanswered,
+    private readonly search: RegistrationSearch,
   ) {}
 
   /**
@@ -31,7 +31,7 @@ export class CreationCheck {
       return [];
     }
     const isUnknown = url === UNKNOWN_VALUE || String(type) === UNKNOWN_VALUE;
-    const look = this.#lookFailed || isUnknown ? undefined : this.unanswered.look(inputs);
+    const look = this.#lookFailed || isUnknown ? undefined : this.search.decideNow(inputs);
     // The state is read before this run begins to create: its own operations would look like interrupted ones.
     const [looked] = await Promise.allSettled([look, stack.state()]);
     if (looked.status === "rejected") return this.#failed(looked.reason);

@@ -27,7 +27,7 @@ export interface Question {
   readonly evidence: readonly Evidence[];
   readonly list: EndpointList;
   /** Returns whether a resource of the stack has an endpoint. */
-  readonly isHeld: (endpoint: Pick<Endpoint, "id"> & Partial<Endpoint>) => boolean;
+  readonly isOwned: (endpoint: Pick<Endpoint, "id"> & Partial<Endpoint>) => boolean;
   /** How long after it was sent a registration may still be made, in milliseconds. */
   readonly graceMs: number;
   /** How long this question has waited already, in milliseconds. */
@@ -52,14 +52,14 @@ export type Decision =
  * first: what `adoptId` names, `create` adopts before it asks (`adopt.ts`).
  */
 export function decide(question: Question): Decision {
-  const { wanted, evidence, list, isHeld, graceMs } = question;
-  const equal = equalIn(list, wanted).filter((endpoint) => !isHeld(endpoint));
+  const { wanted, evidence, list, isOwned, graceMs } = question;
+  const equal = equalIn(list, wanted).filter((endpoint) => !isOwned(endpoint));
   const fitting = evidence.filter((each) => equal.some((endpoint) => isFit(endpoint, each, graceMs)));
   const fits = equal
     .filter((endpoint) => fitting.some((each) => isFit(endpoint, each, graceMs)))
     .toSorted((a, b) => (parseTimestamp(a.createdAt) ?? 0) - (parseTimestamp(b.createdAt) ?? 0));
 
-  const unreadable = list.unrecognized.filter((row) => !isHeld({ id: row.id }));
+  const unreadable = list.unrecognized.filter((row) => !isOwned({ id: row.id }));
   const odd = unreadable.filter(({ url }) => url !== null && sameUrl(url, wanted.url));
   const isListPartial = !list.complete || unreadable.some(({ url }) => url === null);
   // Of a partial list, nothing shows that it is the only one.
@@ -87,7 +87,7 @@ export function decide(question: Question): Decision {
   if (only) return { kind: "adopt", endpoint: only };
   if (equal.length + odd.length > 0) {
     // Rows that cannot be read count, too: nothing says that they are another's.
-    const left = list.endpoints.filter((endpoint) => !isHeld(endpoint)).length + unreadable.length;
+    const left = list.endpoints.filter((endpoint) => !isOwned(endpoint)).length + unreadable.length;
     return { kind: "exists", endpoints: [...equal, ...odd], left };
   }
   return { kind: "register", isListPartial };

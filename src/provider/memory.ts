@@ -22,7 +22,7 @@ export class Memory {
   /** The pending resources that `diff`, `read` or `delete` was asked about, by url and type. */
   readonly #pending = new Map<string, Map<string, Evidence>>();
   /** The registrations of this run that got no usable response, by url and type. */
-  readonly #unanswered = new Map<string, PendingError>();
+  readonly #pendingErrors = new Map<string, PendingError>();
   /** The urls that the program declares as secrets, as far as they are known. */
   readonly #secretUrls = new Set<string>();
   /** The names of the resources that were checked, by their inputs: `create` gets nothing else (engine rule 28). */
@@ -101,12 +101,12 @@ export class Memory {
     return [...noted].filter((each) => !this.isClosed(each));
   }
 
-  noteUnanswered(inputs: EndpointInputs, error: PendingError): void {
-    this.#unanswered.set(keyOf(inputs), error);
+  notePendingError(inputs: EndpointInputs, error: PendingError): void {
+    this.#pendingErrors.set(keyOf(inputs), error);
   }
 
-  unansweredLike(inputs: EndpointInputs): PendingError | undefined {
-    const error = this.#unanswered.get(keyOf(inputs));
+  pendingErrorLike(inputs: EndpointInputs): PendingError | undefined {
+    const error = this.#pendingErrors.get(keyOf(inputs));
     return error && !this.isClosed(error) ? error : undefined;
   }
 

@@ -35,7 +35,7 @@ export function refusalOf(decision: Decision, wanted: Wanted, problem?: string):
   }
 }
 
-/** Returns the error for an unanswered registration that a partial list does not show. */
+/** Returns the error for a registration without a response that a partial list does not show. */
 export function stillPending({ url }: Wanted): EndpointError {
   return new EndpointError(
     "STILL_PENDING",

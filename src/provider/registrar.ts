@@ -16,10 +16,10 @@ import {
   refusedBeside,
   stillPending,
 } from "./refusals";
+import type { RegistrationSearch } from "./registrationSearch";
 import { pendingEvidence } from "./stackState";
 import { type EndpointInputs, type PendingState, stateOf } from "./state";
 import { otherSpellingWarning } from "./storedUrl";
-import type { Unanswered } from "./unanswered";
 
 /** Gives each resource its endpoint, once: takes over what an earlier registration made for it, adopts what the user named, or registers. */
 export class Registrar {
@@ -28,7 +28,7 @@ export class Registrar {
 
   constructor(
     private readonly context: Context,
-    private readonly unanswered: Unanswered,
+    private readonly search: RegistrationSearch,
   ) {}
 
   /** @throws PendingError when it was sent and nothing shows whether it was made */
@@ -39,7 +39,7 @@ export class Registrar {
       // Before anything else: it does not matter to it what an equal resource's registration made.
       const isToAdopt =
         adoptId !== undefined && !((await stack.hasEndpointOf(inputs)) && (await stack.isProven(inputs)));
-      const earlier = isToAdopt ? undefined : memory.unansweredLike(inputs);
+      const earlier = isToAdopt ? undefined : memory.pendingErrorLike(inputs);
       if (earlier !== undefined) return this.#lookAgain(inputs, earlier);
       const endpoint = isToAdopt ? await this.#adopt(adoptId, inputs) : await this.#takeOrRegister(inputs);
       const warning = otherSpellingWarning(inputs.url, endpoint, memory);
@@ -55,7 +55,7 @@ export class Registrar {
     return this.inTurn(state, async () => {
       // An equal resource, which failed with the same id, has what it made.
       if (memory.isClosed(own)) return undefined;
-      const { decision } = await this.unanswered.settle(state, [own]);
+      const { decision } = await this.search.decideAfterWaiting(state, [own]);
       const refusal = refusalOf(decision, state);
       if (refusal && decision.kind !== "exists") throw refusal;
       memory.close(own);
@@ -71,7 +71,7 @@ export class Registrar {
     const own = memory.notePending(id, state);
     return this.inTurn(state, async () => {
       if (memory.isClosed(own)) return;
-      const { decision } = await this.unanswered.settle(state, [own]);
+      const { decision } = await this.search.decideAfterWaiting(state, [own]);
       if (decision.kind === "unknowable") throw stillPending(state);
       if (decision.kind === "doubt") log.warn(describeSpared(state, decision));
       if (decision.kind === "take" && !memory.spares(decision.endpoint.id)) {
@@ -92,8 +92,8 @@ export class Registrar {
   }
 
   async #adopt(id: string, inputs: EndpointInputs): Promise<Endpoint> {
-    const isHeld = await this.unanswered.readOwners();
-    return this.#noteAdopted(await adopt(id, inputs, { ...this.context, isHeld }), inputs);
+    const isOwned = await this.search.readOwners();
+    return this.#noteAdopted(await adopt(id, inputs, { ...this.context, isOwned }), inputs);
   }
 
   #noteAdopted(endpoint: Endpoint, inputs: EndpointInputs): Endpoint {
@@ -106,7 +106,7 @@ export class Registrar {
 
   async #takeOrRegister(inputs: EndpointInputs): Promise<Endpoint> {
     const { log, memory } = this.context;
-    const { decision, list } = await this.unanswered.settleForCreate(inputs);
+    const { decision, list } = await this.search.decideForCreate(inputs);
     if (decision.kind === "take") {
       const { endpoint, by } = decision;
       memory.close(by);
@@ -152,9 +152,9 @@ export class Registrar {
       const pending = { before, attemptedAt };
       const state = { ...stateOf({ createdAt: null, updatedAt: null }, inputs, origin), pending };
       const failure = new PendingError(newPendingId(), state, error);
-      const endpoint = await this.unanswered.lookFor(inputs, evidenceOf(failure), processSentAt);
+      const endpoint = await this.search.lookFor(inputs, evidenceOf(failure), processSentAt);
       if (endpoint === undefined) {
-        memory.noteUnanswered(inputs, failure);
+        memory.notePendingError(inputs, failure);
         throw failure;
       }
       const message = `found ${endpoint.id} (${describeUrl(url)}), which the service registered without a usable response`;
@@ -170,7 +170,7 @@ export class Registrar {
   async #lookAgain(inputs: EndpointInputs, earlier: PendingError): Promise<Endpoint> {
     const { memory } = this.context;
     if ((inputs.ip ?? null) !== earlier.properties.ip) throw otherIpPending(inputs);
-    const endpoint = await this.unanswered.lookFor(inputs, evidenceOf(earlier), Number.NEGATIVE_INFINITY);
+    const endpoint = await this.search.lookFor(inputs, evidenceOf(earlier), Number.NEGATIVE_INFINITY);
     if (endpoint === undefined) throw earlier;
     memory.close(earlier);
     return memory.noteMade(endpoint);

@@ -5,12 +5,12 @@ import type { Engine, EngineLog } from "./engine";
 import { Memory } from "./memory";
 import { OriginCheck } from "./originCheck";
 import { Registrar } from "./registrar";
+import { RegistrationSearch } from "./registrationSearch";
 import { Service } from "./service";
 import { type Configuration, type ResolvedSettings, resolveSettings } from "./settings";
 import { type readStackState, Stack } from "./stack";
 import { originOf } from "./state";
 import { gracePeriodFor } from "./time";
-import { Unanswered } from "./unanswered";
 
 export interface RunOptions {
   readonly environment: NodeJS.ProcessEnv;
@@ -59,14 +59,14 @@ function assemble(
   const memory = new Memory();
   const stack = new Stack({ ...options, log, origin, memory });
   const context = { clock, log, cancelled, origin, memory, service, stack, timeoutMs, graceMs };
-  const unanswered = new Unanswered(context);
-  const registrar = new Registrar(context, unanswered);
+  const search = new RegistrationSearch(context);
+  const registrar = new Registrar(context, search);
   return {
     ...context,
     ifExists,
     registrar,
     origins: new OriginCheck(context),
-    creations: new CreationCheck(context, unanswered),
+    creations: new CreationCheck(context, search),
   };
 }
 

@@ -40,13 +40,13 @@ export interface EvidenceQuery {
 export class StackState {
   readonly #deployment: Deployment;
   /** The resources of the stack that have an endpoint, by its id, whatever their provider. */
-  readonly #held = new Map<string, Resource[]>();
+  readonly #byId = new Map<string, Resource[]>();
 
   constructor(deployment: Deployment) {
     this.#deployment = deployment;
     for (const resource of this.endpoints) {
       const { id = "" } = resource;
-      this.#held.set(id, [...(this.#held.get(id) ?? []), resource]);
+      this.#byId.set(id, [...(this.#byId.get(id) ?? []), resource]);
     }
   }
 
@@ -62,7 +62,7 @@ export class StackState {
    * another base URL or key must have its url and type, too.
    */
   has({ id, url, type }: Pick<Endpoint, "id"> & Partial<Endpoint>, origin: Origin): boolean {
-    return (this.#held.get(id) ?? []).some((resource) => {
+    return (this.#byId.get(id) ?? []).some((resource) => {
       const { baseUrl = origin.baseUrl, account = origin.account } = resource.outputs ?? {};
       const declared = wantedBy(resource);
       if (baseUrl === origin.baseUrl && account === origin.account) return true;

@@ -25,7 +25,7 @@ const encryptedIp = sent(2, { ip: undefined as never });
 
 type More = Partial<Omit<Question, "list">> & { readonly list?: Partial<EndpointList> };
 const partial: More = { list: { complete: false } };
-const has = (held: string): More => ({ isHeld: ({ id }) => id === held });
+const has = (held: string): More => ({ isOwned: ({ id }) => id === held });
 const adopting: More = { wanted: { ...wanted, ifExists: "adopt" } };
 const odd = (url: string | null): More => ({ list: { unrecognized: [{ id: "x", url }] } });
 
@@ -110,7 +110,7 @@ test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
   ["no fit, and the window over", "register", [], [sent(21)]],
 ])("with %s, the rule says %s", (_, expected, endpoints, evidence = [], { list, ...more } = {}) => {
   const whole = { endpoints, unrecognized: [], complete: true, serverTime: NOW, ...list };
-  const question = { wanted, evidence, list: whole, isHeld: () => false, graceMs: 20_000, ...more };
+  const question = { wanted, evidence, list: whole, isOwned: () => false, graceMs: 20_000, ...more };
   const decision = decide(question);
   expect(said(decision)).toBe(expected);
   expect(refusalOf(decision, wanted)?.code).toBe(CODES[decision.kind]);

@@ -14,17 +14,17 @@ const LONGEST_PAUSE_MS = 2_000;
 const WORTH_A_LINE_MS = 1_000;
 
 /** A decision that no wait can change, and the list that it is about. */
-interface Settled {
+interface Conclusion {
   readonly decision: Decision;
   readonly list: EndpointList;
 }
 
-/** What registrations without a response made: their evidence, and the waits for it. */
-export class Unanswered {
+/** Searches the service's lists for what registrations without a response made: it asks and waits, and `decide` judges. */
+export class RegistrationSearch {
   constructor(private readonly context: Context) {}
 
   /** Decides what a resource gets, as far as a list tells now. */
-  async look(inputs: EndpointInputs): Promise<Decision> {
+  async decideNow(inputs: EndpointInputs): Promise<Decision> {
     const { service } = this.context;
     const asked = [service.list(), this.evidence(inputs), this.#question(inputs)] as const;
     const [list, evidence, question] = await Promise.all(asked);
@@ -32,25 +32,25 @@ export class Unanswered {
   }
 
   /**
-   * Decides what `create` gives a resource, and waits as `settle` does. What the state alone says counts only once it is proven to be this
+   * Decides what `create` gives a resource, and waits as `decideAfterWaiting` does. What the state alone says counts only once it is proven to be this
    * run's: otherwise, what it would excuse or prove stops.
    */
-  async settleForCreate(inputs: EndpointInputs): Promise<Settled> {
+  async decideForCreate(inputs: EndpointInputs): Promise<Conclusion> {
     const { memory, graceMs, stack } = this.context;
-    const settled = await this.settle(inputs, await this.evidence(inputs));
-    const { decision, list } = settled;
-    const question = { list, graceMs, waitedMs: graceMs, isHeld: ({ id }: Named) => memory.holds(id) };
+    const conclusion = await this.decideAfterWaiting(inputs, await this.evidence(inputs));
+    const { decision, list } = conclusion;
+    const question = { list, graceMs, waitedMs: graceMs, isOwned: ({ id }: Named) => memory.holds(id) };
     const evidence = memory.pendingLike(inputs);
     const certain = decide({ ...question, wanted: inputs, evidence });
     const isStop = (each: Decision) => refusalOf(each, inputs) !== undefined;
     const isSame = !isStop(certain) && takenBy(certain) === takenBy(decision);
-    if (isStop(decision) || isSame || (await stack.isProven(inputs))) return settled;
+    if (isStop(decision) || isSame || (await stack.isProven(inputs))) return conclusion;
     // Nothing is adopted because of a state that may be another backend's.
     return { decision: decide({ ...question, wanted: { ...inputs, ifExists: "fail" }, evidence }), list };
   }
 
   /** Decides what a resource gets, and waits while a registration may still be made. */
-  async settle(wanted: Wanted, evidence: readonly Evidence[]): Promise<Settled> {
+  async decideAfterWaiting(wanted: Wanted, evidence: readonly Evidence[]): Promise<Conclusion> {
     const { clock, cancelled, service } = this.context;
     const question = await this.#question(wanted);
     const startedAt = clock.now();
@@ -87,7 +87,7 @@ export class Unanswered {
   }
 
   /** Returns whether a resource of the stack has an endpoint, as far as this run knows. */
-  async readOwners(): Promise<Question["isHeld"]> {
+  async readOwners(): Promise<Question["isOwned"]> {
     const { memory, origin } = this.context;
     const state = await this.context.stack.state();
     return (endpoint) => memory.holds(endpoint.id) || (state?.has(endpoint, origin) ?? false);
@@ -104,7 +104,7 @@ export class Unanswered {
   }
 
   async #question(wanted: Wanted) {
-    return { wanted, isHeld: await this.readOwners(), graceMs: this.context.graceMs };
+    return { wanted, isOwned: await this.readOwners(), graceMs: this.context.graceMs };
   }
 
   #say({ url }: Wanted, milliseconds: number): void {
