@@ -1,8 +1,9 @@
 import { once } from "node:events";
 import { Option } from "commander";
 import { type Emulator, type LoggedAttempt, startEmulator } from "../emulator";
+import { setupCommands } from "../emulator/emulatorPage";
 import { ENDPOINT_TYPES } from "../emulator/registry";
-import { COMMAND, quoted } from "../shared/words";
+import { COMMAND } from "../shared/words";
 import { printable } from "./mask";
 import { port } from "./options";
 import type { Subcommand } from "./run";
@@ -104,15 +105,12 @@ function lineOf({ event, endpointId, url, status, error, retryInMs }: LoggedAtte
   return printable(`${event} to ${endpointId} (${url}): ${status ?? error ?? "no response"}${again}`);
 }
 
-function instructions({ url, apiKey, secrets }: Emulator, { dataFile, secret }: Flags): string {
-  const [signingSecret = ""] = secrets();
+function instructions(emulator: Emulator, { dataFile, secret }: Flags): string {
   const hint =
     "\nEach start creates a new signing secret. To keep it and the endpoints, add --data-file emulator.json.\n";
-  return `The emulated webhook service is running. Open ${url} in a browser to watch it. To use it in a stack, run:
+  return `The emulated webhook service is running. Open ${emulator.url} in a browser to watch it. To use it in a stack, run:
 
-  pulumi config set webhooks:baseUrl ${quoted(url)}
-  pulumi config set --secret webhooks:apiKey ${quoted(apiKey)}
-  pulumi config set --secret signingSecret ${signingSecret}
+  ${setupCommands(emulator).join("\n  ")}
 ${dataFile !== undefined || secret !== undefined ? "" : hint}
 The url of an endpoint can be on this machine, such as http://127.0.0.1:8788/jobs of \`${COMMAND} listen\`. Commands:
 ${LINES_HELP}

@@ -30,8 +30,8 @@ export function readData(path: string): SavedData {
 }
 
 /**
- * Writes a data file that only its owner can read; on Windows, those who can read its folder can. The content goes to a temporary file that is then renamed, so that a reader, even
- * after a kill, sees either the old or the new content.
+ * Writes a data file that only its owner can read; on Windows, those who can read its folder can. The content goes to a temporary file
+ * that is then renamed, so that a reader, even after a kill, sees either the old or the new content.
  *
  * @throws EmulatorError
  */

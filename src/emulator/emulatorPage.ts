@@ -149,19 +149,27 @@ ${list("faults", broken, "None: the service works as it should.")}
 ${actionButton("clear-requests", view, "Clear the requests")}</section></div>`;
 }
 
+/** Returns the commands that point a stack at an emulator. */
+export function setupCommands({ url, apiKey, secrets }: Emulator): string[] {
+  return [
+    `pulumi config set webhooks:baseUrl ${quoted(url)}`,
+    `pulumi config set --secret webhooks:apiKey ${quoted(apiKey)}`,
+    `pulumi config set --secret signingSecret ${quoted(secrets()[0] ?? "")}`,
+  ];
+}
+
 /** The settings that point a stack at this emulator, and its signing secrets, which open nothing else. */
-function setupTab({ url, secrets, apiKey }: Emulator): Html {
+function setupTab(emulator: Emulator): Html {
   const view = { tab: "setup" };
   const rows = ENDPOINT_TYPES.flatMap((type) =>
-    secrets(type).map(
-      (secret) => html`<div class="row">${badge("plain", type)} <code class="grow">${secret}</code></div>`,
-    ),
+    emulator
+      .secrets(type)
+      .map(
+        (secret) => html`<div class="row">${badge("plain", type)} <code class="grow">${secret}</code></div>`,
+      ),
   );
-  const commands = `pulumi config set webhooks:baseUrl ${quoted(url)}
-pulumi config set --secret webhooks:apiKey ${quoted(apiKey)}
-pulumi config set --secret signingSecret ${quoted(secrets()[0] ?? "")}`;
   return html`<div class="split"><section><h2>Point a stack here</h2>
-<p class="soft">Run these in the folder of your Pulumi program.</p>${pre("commands", commands)}</section>
+<p class="soft">Run these in the folder of your Pulumi program.</p>${pre("commands", setupCommands(emulator).join("\n"))}</section>
 <section><h2>Signing secrets, newest first</h2>${list("secrets", rows, "None.")}
 <div class="row">${actionButton("rotate", view, "Rotate the secret")}
 ${actionButton("finish-rotation", view, "Drop the old ones")}</div></section></div>`;

@@ -1,3 +1,4 @@
+import type { Attempt } from "../page";
 import { isRecord, parseJson } from "../shared/json";
 import { newMessageId } from "../signature/sign";
 import type { EmulatedEndpointType } from "./registry";
@@ -55,21 +56,7 @@ export interface DeliveryRecord {
 }
 
 /** An attempt that has no result yet. */
-export interface OpenAttempt {
-  /** Counts the attempts of this emulator from 1, in the order in which they were sent. */
-  readonly number: number;
-  /** When it was sent: milliseconds since 1970, by the emulator's clock. */
-  readonly at: number;
-  /** The header `webhook-id`. */
-  readonly id: string;
-  /** The event's name, such as `job.succeeded`. */
-  readonly event: string;
-  /** The id of the endpoint. */
-  readonly endpointId: string;
-  /** The url that it was sent to. */
-  readonly url: string;
-  /** 1 for the first. */
-  readonly attempt: number;
+export interface OpenAttempt extends Attempt {
   /** True if the body was changed after signing. */
   readonly tampered: boolean;
   /** Whether it repeats an earlier attempt. */

@@ -1,12 +1,6 @@
 /** The operations of the service's API. */
 export type Operation = "register" | "list" | "get" | "delete";
-export const FAULT_OPERATIONS: readonly FaultOptions["operation"][] = [
-  "any",
-  "register",
-  "list",
-  "get",
-  "delete",
-];
+export const FAULT_OPERATIONS: readonly (Operation | "any")[] = ["any", "register", "list", "get", "delete"];
 
 /**
  * What each kind of fault does: whether the operation takes effect, and what the client sees. A request that the service would refuse

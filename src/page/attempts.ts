@@ -2,18 +2,26 @@ import { isUtf8 } from "node:buffer";
 import { isRefusal, isSuccess } from "../shared/status";
 import type { Tone, View } from "./layout";
 
-/** One attempt of a delivery, as the page shows it. */
-export interface ShownAttempt {
-  /** Counts the attempts of the page. */
+/** One attempt to deliver an event. */
+export interface Attempt {
+  /** Counts all attempts from 1, in the order in which they were sent. */
   readonly number: number;
   /** When it was sent, in milliseconds since 1970. */
   readonly at: number;
+  /** The header `webhook-id`. */
   readonly id: string;
+  /** The event's name, such as `job.succeeded`. */
   readonly event: string;
+  /** The id of the endpoint. */
   readonly endpointId: string;
+  /** The url that it was sent to. */
   readonly url: string;
   /** 1 for the first at this endpoint. */
   readonly attempt: number;
+}
+
+/** An attempt as the page shows it. */
+export interface ShownAttempt extends Attempt {
   /** Those to show and to save: none that holds a credential. One that came twice is in a list of pairs twice. */
   readonly headers: Readonly<Record<string, string>> | readonly (readonly [name: string, value: string])[];
   /** Null if the request was refused before it was read. */
