@@ -52,13 +52,17 @@ describe.each([
     writeFileSync(path, "");
     const printed: string[] = [];
     const sink = { write: (text: string) => printed.push(text) };
-    const about = { id: undefined, event: undefined, jobId: undefined };
-    const arrival = { ...about, path: "/jobs", headers: [], at: new Date(), body: Buffer.alloc(0) };
-    const verdict = { verdict: "verified", isRefused: false, status: 200, isReplay: false } as const;
-    reporter(
-      new Output({ json: false, stdout: sink, stderr: sink, env: {} }),
-      path,
-    )({ ...arrival, ...verdict });
+    const event = { path: "/jobs", id: null, event: null, jobId: null, bytes: 0 };
+    const summary = { ...event, verdict: "verified", isRefused: false, status: 200 };
+    const arrival = {
+      headers: [],
+      body: Buffer.alloc(0),
+      at: new Date(),
+      forwarded: undefined,
+      isReplay: false,
+    };
+    const output = new Output({ json: false, stdout: sink, stderr: sink, env: {} });
+    reporter(output, path)({ ...arrival, summary });
     expect(printed.join("")).toContain("warning: cannot save a capture in");
     expect(leaked(printed.join(""), KEY.split("/"))).toEqual([]);
   });

@@ -22,13 +22,13 @@ interface Flags {
 export const listen: Subcommand<Flags> = {
   summary: "show the deliveries that arrive on this machine, and forward them",
   description:
-    "Receives deliveries on this machine, at every path, and shows each in a line. With a signing secret, it verifies them, and answers " +
-    "401 to those that it refuses. Press Enter to forward the last one again, and Ctrl-C to stop.",
+    "Receives deliveries on this machine, at every path, and shows each in a line. With a signing secret, it verifies them, and responds " +
+    "with 401 to those that it refuses. Press Enter to forward the last one again, and Ctrl-C to stop.",
   options: [
     new Option("-p, --port <number>", "listen here; 0 for a free port").argParser(port).default(DEFAULT_PORT),
     new Option(
       "--forward-to <url>",
-      "send what is not refused on, byte for byte, and answer the same",
+      "send what is not refused on, byte for byte, and respond the same",
     ).argParser(httpUrl),
     new Option("--save <folder>", "write each delivery to a file, for verify and send --capture"),
     new Option("--page [port]", "show the deliveries on a page, too (default: a free port)")
@@ -52,7 +52,7 @@ export const listen: Subcommand<Flags> = {
     const report = reporter(output, flags.save);
     let last: Arrival | undefined;
     const onArrival = (arrival: Arrival) => {
-      if (!arrival.isRefused) last = arrival;
+      if (!arrival.summary.isRefused) last = arrival;
       report(arrival);
       page?.add(arrival);
     };

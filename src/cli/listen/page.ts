@@ -26,8 +26,9 @@ export async function startPage({ port, replay, mask }: PageOptions) {
   let count = 0;
   const add = (arrival: Arrival) => {
     count += 1;
-    const { id = `no id (request ${count})`, event = "unknown event" } = arrival;
-    const { isRefused, isReplay, verdict, forwarded } = arrival;
+    const { isReplay, forwarded, summary } = arrival;
+    const { isRefused, verdict, status } = summary;
+    const id = summary.id ?? `no id (request ${count})`;
     // A refused request with the id of a delivery is not an attempt of it.
     const endpointId = isRefused ? "refused" : "here";
     const before = entries.filter(
@@ -37,7 +38,7 @@ export async function startPage({ port, replay, mask }: PageOptions) {
       arrival,
       id,
       endpointId,
-      event: event,
+      event: summary.event ?? "unknown event",
       number: count,
       // A replay has the number of the attempt that it repeats.
       attempt: isReplay ? before.length : before.length + 1,
@@ -46,7 +47,7 @@ export async function startPage({ port, replay, mask }: PageOptions) {
       url: forwarded ? "the receiver of --forward-to" : "this command",
       headers: shareableHeaders(arrival.headers),
       body: arrival.body,
-      status: forwarded ? null : arrival.status,
+      status,
       note: isRefused ? `refused: ${verdict}` : `signature ${verdict}`,
       ...(forwarded && {
         status: forwarded.failure === null ? forwarded.status : null,
@@ -59,7 +60,7 @@ export async function startPage({ port, replay, mask }: PageOptions) {
   };
   const replayShown: Action = async (_form, attempt) => {
     const { arrival } = attempt() as Entry;
-    if (arrival.isRefused) throw new Error("This delivery was not forwarded.");
+    if (arrival.summary.isRefused) throw new Error("This delivery was not forwarded.");
     await replay?.(arrival);
   };
   const page = deliveryPage({

@@ -7,22 +7,26 @@ import { type Capture, deliveryHeaders, type HeaderPair } from "../capture";
 import { CliError } from "../errors";
 import type { SigningSecrets } from "../secrets";
 
-/** A request that was answered. */
+/** A request, and what came of it. */
 export interface Arrival extends Capture {
   readonly at: Date;
-  /** Without its query, which may hold a token. */
-  readonly path: string;
-  /** As the header claims it. */
-  readonly id: string | undefined;
-  readonly event: string | undefined;
-  readonly jobId: string | undefined;
-  /** "verified", "not checked" without a secret, or the reason why it was refused. */
-  readonly verdict: string;
-  readonly isRefused: boolean;
-  /** The status that the sender got. */
-  readonly status: number;
-  /** What the url of `--forward-to` answered. With a failure, the answer is incomplete at best. Absent if it was not asked. */
-  readonly forwarded?: DeliveryResponse;
+  /** As `--json` prints it. */
+  readonly summary: {
+    /** Without its query, which may hold a token. */
+    readonly path: string;
+    /** As the header claims it. */
+    readonly id: string | null;
+    readonly event: string | null;
+    readonly jobId: string | null;
+    readonly bytes: number;
+    /** "verified", "not checked" without a secret, or the reason why it was refused. */
+    readonly verdict: string;
+    readonly isRefused: boolean;
+    /** The status that the sender got. */
+    readonly status: number;
+  };
+  /** The response of the url of `--forward-to`. With a failure, it is incomplete at best. Undefined if nothing was forwarded. */
+  readonly forwarded: DeliveryResponse | undefined;
   /** True if it was forwarded once more, without a request. */
   readonly isReplay: boolean;
 }
@@ -57,28 +61,15 @@ export function startReceiver({ port, signing, target, onArrival }: ReceiverOpti
     const refusal = refusalOf(request, { headers, body }, signing);
     const isRefused = refusal !== undefined;
     const verdict = refusal ?? (signing === undefined ? "not checked" : "verified");
-    const { event, jobId } = readEvent(body);
-    const id = request.headers["webhook-id"]?.toString();
+    const { event = null, jobId = null } = readEvent(body);
+    const id = request.headers["webhook-id"]?.toString() ?? null;
     const [path = ""] = (request.url ?? "").split("?", 1);
     const isForwarded = !isRefused && target !== undefined;
     const forwarded = isForwarded ? await forward({ headers, body }, target) : undefined;
-    const answer = answerTo(refusal, forwarded);
-    const { status } = answer;
-    const arrival = {
-      at,
-      headers,
-      body,
-      path,
-      id,
-      event,
-      jobId,
-      verdict,
-      isRefused,
-      status,
-      isReplay: false,
-    };
-    onArrival({ ...arrival, ...(forwarded && { forwarded }) });
-    response.writeHead(status, answer.headers).end(answer.body);
+    const { status, ...reply } = responseTo(refusal, forwarded);
+    const summary = { path, id, event, jobId, bytes: body.length, verdict, isRefused, status };
+    onArrival({ at, headers, body, summary, forwarded, isReplay: false });
+    response.writeHead(status, reply.headers).end(reply.body);
   };
   return listen("127.0.0.1", port, receive, CliError);
 }
@@ -96,16 +87,16 @@ function refusalOf(
   return result.ok ? undefined : result.reason;
 }
 
-/** Returns what the sender gets: the answer of the url of `--forward-to`, if it was asked. */
-function answerTo(refusal: string | undefined, forwarded: DeliveryResponse | undefined) {
+/** Returns what the sender gets: the response of the url of `--forward-to`, if it was forwarded. */
+function responseTo(refusal: string | undefined, forwarded: DeliveryResponse | undefined) {
   // A forger must learn nothing from the reason.
   if (refusal !== undefined)
     return { status: STATUSES[refusal] ?? 401, body: "refused: the terminal of listen says why\n" };
   if (forwarded === undefined) return { status: 200 };
   const { status, headers, body, failure } = forwarded;
-  // A sender that got a part of the answer would take the delivery for done. After 502, it retries.
+  // A sender that got a part of the response would take the delivery for done. After 502, it retries.
   if (status === null || failure !== null)
-    return { status: 502, body: "the receiver of --forward-to did not answer\n" };
+    return { status: 502, body: "the receiver of --forward-to did not respond\n" };
   const returned = Object.entries(headers).filter(([name]) => RETURNED_HEADERS.includes(name));
   return { status, headers: Object.fromEntries(returned), body };
 }

@@ -24,32 +24,22 @@ export function reporter(output: Output, folder: string | undefined): (arrival: 
   };
   return (arrival) => {
     const capture = save(arrival);
-    const { at, path, id = null, event = null, jobId = null, body, verdict, isRefused, status } = arrival;
+    const { at, summary, isReplay } = arrival;
     const { headers: _headers, body: _body, ...result } = arrival.forwarded ?? {};
     const forwarded = arrival.forwarded ? result : null;
-    const data = {
-      time: at.toISOString(),
-      path,
-      id,
-      event,
-      jobId,
-      bytes: body.length,
-      verdict,
-      isRefused,
-      status,
-    };
-    output.record({ ...data, forwarded, capture, replayed: arrival.isReplay }, lineOf(arrival));
+    const data = { time: at.toISOString(), ...summary, forwarded, capture, replayed: isReplay };
+    output.record(data, lineOf(arrival));
     if (capture !== null && !output.json) output.line(`          saved as ${capture}`);
   };
 }
 
-function nameOf({ at, id = "no-id" }: Arrival): string {
-  return `${at.getTime()}-${id.replace(/[^\w-]/g, "_").slice(0, 64)}.json`;
+function nameOf({ at, summary: { id } }: Arrival): string {
+  return `${at.getTime()}-${(id ?? "no-id").replace(/[^\w-]/g, "_").slice(0, 64)}.json`;
 }
 
 /** Such as `12:03:04  /jobs  job.succeeded  job_42  msg_2Lh9  84 bytes  verified  forwarded: 200 after 12 ms`. */
-function lineOf(arrival: Arrival): string {
-  const { at, path, id, event, jobId, body, verdict, isRefused, status, forwarded } = arrival;
+function lineOf({ at, summary, forwarded, isReplay }: Arrival): string {
+  const { path, id, event, jobId, bytes, verdict, isRefused, status } = summary;
   const accepted = verdict === "verified" ? verdict : `signature ${verdict}`;
   const parts = [
     at.toTimeString().slice(0, 8),
@@ -57,14 +47,14 @@ function lineOf(arrival: Arrival): string {
     event ?? "unknown event",
     jobId ?? "no job",
     id ?? "no id",
-    `${body.length} bytes`,
+    `${bytes} bytes`,
     isRefused ? `refused with ${status}: ${verdict}` : accepted,
   ];
   if (forwarded !== undefined) {
     const { status, failure, durationMs } = forwarded;
-    const noAnswer = `no answer (${failure}), so the sender got 502`;
-    const result = failure === null ? `${status} after ${durationMs} ms` : noAnswer;
-    parts.push(`${arrival.isReplay ? "replayed" : "forwarded"}: ${result}`);
+    const noResponse = `no response (${failure}), so the sender got 502`;
+    const result = failure === null ? `${status} after ${durationMs} ms` : noResponse;
+    parts.push(`${isReplay ? "replayed" : "forwarded"}: ${result}`);
   }
   return parts.join("  ");
 }
