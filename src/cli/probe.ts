@@ -1,8 +1,9 @@
 import { Argument, Option } from "commander";
+import { fingerprintOf } from "../stack/config";
 import { probeReceiver, validateReceiver } from "../validation/validateReceiver";
 import { httpUrl, jsonOption, stackOption, wholeNumber } from "./options";
 import type { Subcommand } from "./run";
-import { fingerprint, readSecrets } from "./secrets";
+import { readSecrets } from "./secrets";
 
 /** In seconds. */
 const LONGEST_WAIT = 3_600;
@@ -42,7 +43,7 @@ export const probe: Subcommand<Flags> = {
           ? `Validated. A genuine delivery got ${genuine.status}, a broken one ${broken.status}.`
           : `Not validated: ${reason} (${code}).`,
       );
-      const tried = `Tried ${secrets.map((each) => `secret ${fingerprint(each)}`).join(" and ")} of ${source}.`;
+      const tried = `Tried ${secrets.map((each) => `secret ${fingerprintOf([each])}`).join(" and ")} of ${source}.`;
       const limit = "Only a delivery of the service proves that the service signs with it.";
       output.line(validated ? `${tried} ${limit}` : tried);
       if (!validated) output.response(genuine.body);

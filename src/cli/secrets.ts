@@ -1,12 +1,6 @@
 import { problemsOfSecrets } from "../signature/secret";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
-import {
-  fingerprintOf,
-  parseConfig,
-  RECEIVER_OUTPUT,
-  ReceiverConfigError,
-  type ReceiverEndpoint,
-} from "../stack/config";
+import { parseConfig, RECEIVER_OUTPUT, ReceiverConfigError, type ReceiverEndpoint } from "../stack/config";
 import { CliError } from "./errors";
 import type { Context } from "./run";
 
@@ -50,11 +44,6 @@ export async function findSecrets(context: Context): Promise<SigningSecrets | un
   if (WEBHOOK_RECEIVER) return hidden(context, ofConfig(WEBHOOK_RECEIVER, "WEBHOOK_RECEIVER"));
   const found = await ofStack(context);
   return found && hidden(context, found);
-}
-
-/** Identifies a secret without revealing it. */
-export function fingerprint(secret: string): string {
-  return fingerprintOf([secret]);
 }
 
 async function ofStack({ output, pulumi }: Context): Promise<SigningSecrets | undefined> {

@@ -93,13 +93,10 @@ function developmentUrl(signing: SigningSecrets | undefined): string {
 /** Returns JSON whose data is as it was given, because parsing would change large numbers. @throws CliError `WRONG_USE` */
 function bodyOf(event = "", given: string | undefined): Buffer {
   const jobId = `job_${randomBytes(8).toString("hex")}`;
-  const job = isJobEvent(event) ? { jobId, status: event.slice("job.".length) } : {};
+  const isOfJob = JOB_EVENTS.some((each) => each === event);
+  const job = isOfJob ? { jobId, status: event.slice("job.".length) } : {};
   const data = given ?? JSON.stringify(job);
   if (parseJson(data) === undefined)
     throw new CliError("WRONG_USE", `--data must be JSON, such as '{"jobId":"job_1","status":"succeeded"}'`);
   return Buffer.from(`{"type":${JSON.stringify(event)},"data":${data}}`);
-}
-
-function isJobEvent(event: string): boolean {
-  return (JOB_EVENTS as readonly string[]).includes(event);
 }

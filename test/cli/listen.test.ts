@@ -83,6 +83,7 @@ test("a delivery is forwarded byte for byte with its headers, and the receiver's
     "webhook-id": "msg_1",
     "content-type": "application/json",
   });
+  expect(target.received[0]?.headers.cookie).toBeUndefined();
   expect((await running.stop()).stdout).toMatch(/verified {2}forwarded: 422 after \d+ ms\n$/);
 });
 

@@ -29,8 +29,8 @@ const UNTRIED = [undefined, undefined, "not tried, because another clause comes 
 export const checkServiceWith = (clock: Clock): Subcommand<Flags> => ({
   summary: "check whether a service keeps the contract",
   description:
-    `Plays the contract (${join(DOCS, "service-contract.md")}) at the configured service, and says of each clause whether the service meets ` +
-    "it, what came back, and what this package does if it differs. It asks first, registers up to three development endpoints, and deletes them.",
+    `Checks the configured service against each clause of the contract (${join(DOCS, "service-contract.md")}), and says what came back, and ` +
+    "what this package does if the service differs. It asks first, registers up to three development endpoints, and deletes them.",
   options: [
     new Option("--url <url>", "your own url to register; the service may send it events meanwhile")
       .argParser(httpUrl)
@@ -45,21 +45,21 @@ export const checkServiceWith = (clock: Clock): Subcommand<Flags> => ({
       if (!(await confirm(context, question, yes)))
         throw new CliError("INTERRUPTED", "nothing was registered, as you did not agree");
       endItself();
-      const way = openDispatcher(connection.baseUrl);
+      const direct = openDispatcher(connection.baseUrl);
       const leaky: string[] = [];
-      const dispatcher = watched(way, (request) => leaky.push(request));
+      const dispatcher = watched(direct, (request) => leaky.push(request));
       const settings = { ...connection, dispatcher };
       const client = new WebhooksClient(settings);
       const wrongKey = new WebhooksClient({ ...settings, apiKey: `wrong-key-${randomUUID()}` });
       const check = new ContractCheck({ client, wrongKey, url, clock });
       const verdicts: Verdict[] = [];
-      const playing = async () => {
+      const checking = async () => {
         for await (const verdict of check.run()) {
           verdicts.push(verdict);
           if (signal.aborted) break;
         }
       };
-      await output.during(() => "Checking the service…", playing()).finally(() => way.destroy());
+      await output.during(() => "Checking the service…", checking()).finally(() => direct.destroy());
       verdicts.push(["secrets", leaky.length === 0, leaky[0] ?? "no response has one"]);
       const ids = Object.keys(CLAUSES) as ClauseId[];
       const clauses = ids.map((clause) => {
@@ -93,9 +93,9 @@ function errorAfter({ pulumi, signal }: Context, left: readonly string[]): CliEr
     : undefined;
 }
 
-/** Returns the same way to the service, and names each request whose response has a signing secret, which the client's results do not show. */
-function watched(way: Dispatcher, onSecret: (request: string) => unknown): Dispatcher {
-  return way.compose((dispatch) => (options, handler) => {
+/** Returns a dispatcher that names each request whose response has a signing secret, which the client's results do not show. */
+function watched(direct: Dispatcher, onSecret: (request: string) => unknown): Dispatcher {
+  return direct.compose((dispatch) => (options, handler) => {
     let text = "";
     return dispatch(options, {
       ...handler,

@@ -21,7 +21,7 @@ interface Outcome<T> {
   readonly cameBack: string;
 }
 
-interface PlayOptions {
+interface CheckOptions {
   readonly client: WebhooksClient;
   /** The same service with a wrong API key. */
   readonly wrongKey: WebhooksClient;
@@ -30,7 +30,7 @@ interface PlayOptions {
   readonly clock: Clock;
 }
 
-/** Plays the contract at a service. */
+/** Checks whether a service keeps the contract. */
 export class ContractCheck {
   /** Is in each url that is registered, so that nobody else's endpoint has it. */
   readonly #mark = randomUUID();
@@ -42,13 +42,13 @@ export class ContractCheck {
   /** The ids of what may be left in the end. */
   readonly left: string[] = [];
 
-  constructor(private readonly options: PlayOptions) {
+  constructor(private readonly options: CheckOptions) {
     const { url } = options;
     this.#url = `${url}${url.includes("?") ? "&" : "?"}check=${this.#mark}`;
   }
 
   /**
-   * Plays the clauses, as far as they can be played. Deletes what it has registered, also if the caller breaks off.
+   * Checks the clauses, as far as they can be checked. Deletes what it has registered, also if the caller breaks off.
    *
    * @throws WebhookError if the service cannot be reached, or refuses the key
    */
@@ -100,7 +100,7 @@ export class ContractCheck {
     yield ["unknown-id", other === undefined, other?.cameBack ?? "404 or 410 to both"];
   }
 
-  /** Registers an endpoint. Some services keep one for each url or account: what they answer with then is somebody's, and no value. */
+  /** Registers an endpoint. Some services keep one for each url or account: what they respond with then is somebody's, and no value. */
   async #register(url: string): Promise<Outcome<Endpoint>> {
     const outcome = await outcomeOf(this.options.client.register({ url, type: "development" }));
     const { value } = outcome;
@@ -111,11 +111,11 @@ export class ContractCheck {
     return outcome;
   }
 
-  /** Deletes what was registered, also if its answer was lost and the list shows it. */
+  /** Deletes what was registered, also if the response was lost and the list shows it. */
   async #cleanUp(): Promise<void> {
     const { client } = this.options;
     const { value: list } = await outcomeOf(client.list());
-    if (list === undefined) this.left.push("perhaps one whose answer was lost");
+    if (list === undefined) this.left.push("perhaps one whose response was lost");
     for (const { id, url } of list ? rowsOf(list) : [])
       if (url?.includes(this.#mark) && !this.#before.includes(id)) this.#made.add(id);
     for (const id of this.#made) {
@@ -124,7 +124,7 @@ export class ContractCheck {
     }
   }
 
-  /** Compares an endpoint that the service answered with to what was sent. */
+  /** Compares an endpoint in a response to what was sent. */
   #compared(clause: ClauseId, { value, cameBack }: Outcome<Endpoint>): Verdict {
     const isSame = value?.type === "development" && sameUrl(value.url, this.#url);
     return [clause, isSame, value && !isSame ? "2xx with another url or type than was sent" : cameBack];
@@ -163,9 +163,9 @@ function rowsOf({ endpoints, unrecognized }: EndpointList) {
   return [...endpoints, ...unrecognized];
 }
 
-async function outcomeOf<T>(answer: Promise<T>): Promise<Outcome<T>> {
+async function outcomeOf<T>(request: Promise<T>): Promise<Outcome<T>> {
   try {
-    return { value: await answer, cameBack: "2xx" };
+    return { value: await request, cameBack: "2xx" };
   } catch (error) {
     if (!(error instanceof WebhookError)) throw error;
     return { error, cameBack: `${error.statusCode ?? "no response"} (${error.code})` };

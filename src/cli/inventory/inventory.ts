@@ -11,7 +11,7 @@ import type { Context } from "../run";
 import { type Owner, ownersIn, type StackResource } from "./owner";
 import { NO_STACK, readStacks, type Stacks } from "./stacks";
 
-/** An earlier time is not a real one: a service that does not know it may answer year 1, or 1970. */
+/** An earlier time is not a real one: a service that does not know it may say year 1, or 1970. */
 const FIRST_TIME = Date.UTC(1971, 0, 1);
 
 /** An endpoint at the service, and who has it. */

@@ -1,7 +1,8 @@
 import type { RawBody } from "../../signature/result";
 import { verifyDetailed } from "../../signature/verify";
+import { fingerprintOf } from "../../stack/config";
 import type { Capture } from "../capture";
-import { fingerprint, type SigningSecrets } from "../secrets";
+import type { SigningSecrets } from "../secrets";
 import { ADVICE, type Cause } from "./advice";
 import { bodiesBefore } from "./bodies";
 
@@ -34,7 +35,7 @@ export function diagnose({ capture, signing, receivedAt, now }: DiagnosisOptions
   const { headers, body } = capture;
   const { secrets, others, toleranceSeconds } = signing;
   const failed = (cause: Cause, finding: string, secret?: string) => {
-    const named = secret === undefined ? null : fingerprint(secret);
+    const named = secret === undefined ? null : fingerprintOf([secret]);
     return { verified: false, cause, finding, advice: ADVICE[cause], secret: named } as const;
   };
   const isSigned = (secret: string, candidate: RawBody = body) =>
@@ -53,7 +54,7 @@ export function diagnose({ capture, signing, receivedAt, now }: DiagnosisOptions
       return failed("timestamp-too-new", `It was ${-ageSeconds} seconds in the future ${when}`, secret);
     if (ageSeconds > limit && receivedAt !== undefined)
       return failed("timestamp-too-old", `It was ${ageSeconds} seconds old ${when}`, secret);
-    return { verified: true, id, timestamp, ageSeconds, secret: fingerprint(secret) } as const;
+    return { verified: true, id, timestamp, ageSeconds, secret: fingerprintOf([secret]) } as const;
   }
   const ofHeaders = HEADER_FINDINGS[result.reason];
   if (ofHeaders !== undefined) return failed(result.reason as Cause, ofHeaders);
@@ -74,7 +75,7 @@ export function diagnose({ capture, signing, receivedAt, now }: DiagnosisOptions
     const sizes = `${Buffer.byteLength(before)} bytes were signed, and this body has ${body.length}`;
     if (secret !== undefined) return failed(cause, `The sender signed ${what} (${sizes}).`, secret);
   }
-  const tried = all.map(fingerprint).join(", ");
+  const tried = all.map((each) => fingerprintOf([each])).join(", ");
   const finding = `No secret that was tried signed it (${tried}), and no usual change of the body explains that.`;
   return failed("signature-mismatch", finding);
 }
