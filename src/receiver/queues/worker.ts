@@ -82,7 +82,13 @@ export function queueWorker<Events extends object = NoEvents>(
   async function handle(queued: unknown, given: AbortSignal | undefined): Promise<void> {
     const startedAt = performance.now();
     const isJob = isRecord(queued) && "data" in queued;
-    const { id, timestamp, key, body } = read(isJob ? queued.data : queued);
+    const parsed = parseQueued(isJob ? queued.data : queued);
+    if (parsed instanceof QueuedDeliveryError) {
+      const unknown = { id: undefined, timestamp: undefined, event: undefined, jobId: undefined };
+      notify(onOutcome, { outcome: "not-a-delivery", ...unknown, durationMs: 0, error: parsed });
+      throw parsed;
+    }
+    const { id, timestamp, key, body } = parsed;
     // Each job of pg-boss has a signal of its own.
     const signal = isJob && queued.signal instanceof AbortSignal ? queued.signal : given;
     const delivery = new TrackedDelivery(id, timestamp, Buffer.from(body, "base64"));
@@ -99,16 +105,6 @@ export function queueWorker<Events extends object = NoEvents>(
     if (!DONE.includes(outcome)) throw error instanceof Error ? error : new Error(String(error));
   }
 
-  function read(data: unknown): QueuedDelivery {
-    try {
-      return parseQueued(data);
-    } catch (error) {
-      const unknown = { id: undefined, timestamp: undefined, event: undefined, jobId: undefined };
-      notify(onOutcome, { outcome: "not-a-delivery", ...unknown, durationMs: 0, error });
-      throw error;
-    }
-  }
-
   // Three parameters: BullMQ passes a signal only to a function that has the third.
   return async (queued, context, signal) => {
     const given = signal ?? (typeof context === "object" ? context?.signal : undefined);
@@ -120,22 +116,19 @@ export function queueWorker<Events extends object = NoEvents>(
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/**
- * Reads what a queue stored: a delivery as an object, as JSON, or as the bytes of JSON.
- * @throws QueuedDeliveryError, whose message repeats nothing of the value
- */
-function parseQueued(value: unknown): QueuedDelivery {
+/** Reads what a queue stored: a delivery as an object, as JSON, or as the bytes of JSON. The error repeats nothing of it. */
+function parseQueued(value: unknown): QueuedDelivery | QueuedDeliveryError {
   const text = ArrayBuffer.isView(value) ? asBuffer(value).toString() : value;
   const parsed = typeof text === "string" ? parseJson(text) : value;
-  if (!isRecord(parsed)) throw new QueuedDeliveryError("it is not a JSON object");
+  if (!isRecord(parsed)) return new QueuedDeliveryError("it is not a JSON object");
   const { version, id, key, timestamp, body } = parsed;
   if (version !== 1)
-    throw new QueuedDeliveryError(
+    return new QueuedDeliveryError(
       "its version is not 1, so if a later pulumi-webhook-endpoints queued it, update the worker's",
     );
   const areStrings = typeof id === "string" && typeof key === "string";
   const isDated = typeof timestamp === "number" && Number.isSafeInteger(timestamp);
   if (!areStrings || !isDated || typeof body !== "string" || !BASE64.test(body))
-    throw new QueuedDeliveryError("its id, key, timestamp or body is not what a receiver stores");
+    return new QueuedDeliveryError("its id, key, timestamp or body is not what a receiver stores");
   return { version, id, key, timestamp, body };
 }
