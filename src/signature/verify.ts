@@ -122,14 +122,13 @@ export function verifyDetailed(
 }
 
 /** Returns what is wrong with a tolerance, or undefined if it is valid. Does not repeat it: it could be a secret. */
-export function problemOfTolerance(
-  seconds: unknown,
-  mostSeconds: number = Number.MAX_SAFE_INTEGER,
-): string | undefined {
+export function problemOfTolerance(seconds: unknown, mostSeconds = Number.MAX_SAFE_INTEGER) {
   const number = Number.isSafeInteger(seconds) ? Number(seconds) : -1;
   if (number >= 0 && number <= mostSeconds) return undefined;
-  const most = mostSeconds === Number.MAX_SAFE_INTEGER ? "" : `, to ${mostSeconds}`;
-  return `toleranceSeconds must be a whole number of seconds, not milliseconds, from 0 (no timestamp window)${most}`;
+  return (
+    "toleranceSeconds must be a whole number of seconds, not milliseconds, from 0 (no timestamp window), and for a receiver " +
+    `to ${LONGEST_TOLERANCE_SECONDS}`
+  );
 }
 
 /** @throws RangeError if the tolerance is invalid, which is a mistake in the program */
