@@ -1,38 +1,21 @@
 import { createHash } from "node:crypto";
-import { type Claim, memoryDedupe, type RedisDedupeOptions, redisDedupe } from "../../src/receiver";
-
-beforeEach(() => void jest.useFakeTimers());
-afterEach(() => void jest.useRealTimers());
+import {
+  type Claim,
+  type DedupeStore,
+  memoryDedupe,
+  type RedisDedupeOptions,
+  redisDedupe,
+} from "../../src/receiver";
+import { brokenRules } from "./support";
 
 describe("memoryDedupe", () => {
+  test("keeps the rules of a store", async () => {
+    expect(await brokenRules(memoryDedupe())).toEqual([]);
+  });
+
   const tokenOf = (claim: Claim | Promise<Claim>) => (claim as { token: string }).token;
-  const pass = (milliseconds: number) => jest.advanceTimersByTime(milliseconds);
-
-  test("a claim lasts until its lease ends, and then only the new one can be completed", () => {
-    const store = memoryDedupe();
-    const old = tokenOf(store.claim("a", 1_000));
-    pass(400);
-    expect(store.claim("a", 1_000)).toEqual({ state: "held", retryAfterMs: 600 });
-    pass(600);
-    const token = tokenOf(store.claim("a", 1_000));
-    expect(store.complete("a", old, 1_000)).toBe(false);
-    expect(store.release("a", old)).toBe(false);
-    expect(store.complete("a", token, 1_000)).toBe(true);
-    expect(store.claim("a", 1_000)).toEqual({ state: "completed" });
-    pass(1_000);
-    expect(store.claim("a", 1_000)).toMatchObject({ state: "claimed" });
-  });
-
-  test("a released key can be claimed at once, and a claim can be completed after its lease if nobody took over", () => {
-    const store = memoryDedupe();
-    expect(store.release("a", tokenOf(store.claim("a", 10)))).toBe(true);
-    const token = tokenOf(store.claim("a", 10));
-    pass(20);
-    expect(store.complete("a", token, 1_000)).toBe(true);
-    expect(store.claim("a", 10)).toEqual({ state: "completed" });
-  });
-
   test("a full store forgets the oldest completed key first, and never a running claim", () => {
+    const now = jest.spyOn(performance, "now").mockReturnValue(0);
     const store = memoryDedupe({ maxEntries: 3 });
     for (const key of ["a", "b"]) void store.complete(key, tokenOf(store.claim(key, 10)), 1_000);
     const running = tokenOf(store.claim("c", 1_000));
@@ -41,7 +24,7 @@ describe("memoryDedupe", () => {
     expect(store.claim("e", 1_000)).toMatchObject({ state: "claimed" });
     expect(store.claim("f", 1_000)).toEqual({ state: "held", retryAfterMs: 1_000 });
     expect(store.complete("c", running, 1_000)).toBe(true);
-    pass(1_000);
+    now.mockReturnValue(1_000);
     expect(store.claim("f", 1_000)).toMatchObject({ state: "claimed" });
   });
 
@@ -65,6 +48,48 @@ describe("memoryDedupe", () => {
   test.each([0, -1, 1.5, "10"])("maxEntries %p throws a RangeError", (maxEntries) => {
     expect(() => memoryDedupe({ maxEntries: maxEntries as number })).toThrow(RangeError);
   });
+});
+
+afterEach(() => void jest.restoreAllMocks());
+
+/** Stores that break a rule, and the rule. */
+const flaws: readonly [rule: RegExp, change: (store: DedupeStore) => Partial<DedupeStore>][] = [
+  [
+    /one of many workers/,
+    ({ claim }) => {
+      const keys = new Set<string>();
+      // Not atomic: it looks, and then takes.
+      async function claimLater(key: string, leaseMs: number): Promise<Claim> {
+        const isNew = !keys.has(key);
+        await new Promise(setImmediate);
+        keys.add(key);
+        return isNew ? { state: "claimed", token: "1" } : claim(key, leaseMs);
+      }
+      return { claim: claimLater };
+    },
+  ],
+  [/completed for every worker/, ({ release }) => ({ complete: release })],
+  [/is forgotten/, ({ complete }) => ({ complete: (key, token) => complete(key, token, 1e9) })],
+  [/a released delivery/, () => ({ release: () => true })],
+  [/when its lease ends/, ({ claim }) => ({ claim: (key) => claim(key, 1e9) })],
+  [
+    /if nobody took over/,
+    ({ claim, complete }) => {
+      const hasEnded = async (key: string) => (await claim(key, 1)).state === "claimed";
+      return { complete: async (key, ...given) => !(await hasEnded(key)) && complete(key, ...given) };
+    },
+  ],
+  [/of its successor/, ({ complete }) => ({ complete: (...given) => complete(...given) || true })],
+  [/whatever their keys/, ({ claim }) => ({ claim: (key, leaseMs) => claim(key.trim(), leaseMs) })],
+];
+
+test("the tests that authors of a store copy refuse one that forgets, never releases, is not atomic, or breaks another rule", async () => {
+  const broken = flaws.map(([, change]) => {
+    const store = memoryDedupe();
+    return brokenRules({ ...store, ...change(store) });
+  });
+  const rules = flaws.map(([rule]) => expect.arrayContaining([expect.stringMatching(rule)]));
+  expect(await Promise.all(broken)).toEqual(rules);
 });
 
 describe("redisDedupe", () => {

@@ -1,5 +1,7 @@
+import { dedupeStoreTests } from "../../examples/dedupe-store/tests";
 import {
   createReceiver,
+  type DedupeStore,
   type Outcome,
   type OutcomeKind,
   type ReceiverOptions,
@@ -54,6 +56,15 @@ export function receiverOf(options: Partial<ReceiverOptions> = {}) {
     return outcomes.slice(before).find(({ id }) => id === request.headers["webhook-id"])?.outcome;
   }
   return { receiver, rejections, outcomes, outcomeOf };
+}
+
+/** Returns which of the tests that authors of a store copy it fails, and why. */
+export async function brokenRules(store: DedupeStore, other = store): Promise<string[]> {
+  const rules = Object.entries(dedupeStoreTests);
+  const proven = await Promise.allSettled(rules.map(([, prove]) => prove(store, other)));
+  return proven.flatMap((each, at) =>
+    each.status === "rejected" ? `${rules[at]?.[0]}: ${each.reason}` : [],
+  );
 }
 
 /** Makes a clock that stands still until it is moved. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Cluster } from "ioredis";
 import { createCluster } from "redis";
 import { type RedisDedupeOptions, redisDedupe } from "../../../src/receiver";
-import { delivered, receiverOf } from "../../receiver/support";
+import { brokenRules, delivered, receiverOf } from "../../receiver/support";
 import { startRedis } from "../stores/redis";
 import type { Store } from "../stores/store";
 import { type Connection, clients } from "./clients";
@@ -31,13 +31,6 @@ describe.each(Object.entries(clients))("with %s", (_name, connect) => {
   });
 
   const keys = async () => (await connection.send("KEYS", "*")) as string[];
-  const onlyKey = async () => {
-    const [key = "", ...others] = await keys();
-    expect(others).toEqual([]);
-    return key;
-  };
-  /** Ends a lease, as time would. */
-  const expire = async () => connection.send("DEL", await onlyKey());
 
   function stores(prefix?: string) {
     const options = prefix === undefined ? {} : { prefix };
@@ -50,55 +43,9 @@ describe.each(Object.entries(clients))("with %s", (_name, connect) => {
     return { store, rival, claim };
   }
 
-  test("one of many workers that claim a delivery at once gets it, for the time of its lease", async () => {
+  test("workers that share a Redis keep the rules of a store", async () => {
     const { store, rival } = stores();
-    const wanting = Array.from({ length: 50 }, (_, index) => (index % 2 ? store : rival).claim("a", LEASE));
-    const claims = await Promise.all(wanting);
-    expect(claims.filter(({ state }) => state === "claimed")).toHaveLength(1);
-    const waits = claims.flatMap((claim) => (claim.state === "held" ? [claim.retryAfterMs] : []));
-    expect(waits).toHaveLength(49);
-    for (const wait of waits) expect(wait > 0 && wait <= LEASE).toBe(true);
-  });
-
-  test("a completed delivery is completed for every worker, for the requested time, and a released one can be claimed at once", async () => {
-    const { store, rival, claim } = stores();
-    expect(await store.complete("a", await claim(), KEEP)).toBe(true);
-    expect(await rival.claim("a", LEASE)).toEqual({ state: "completed" });
-    const left = Number(await connection.send("PTTL", await onlyKey()));
-    expect(left > LEASE && left <= KEEP).toBe(true);
-    await expire();
-
-    expect(await store.release("a", await claim())).toBe(true);
-    expect(await keys()).toEqual([]);
-    expect((await rival.claim("a", LEASE)).state).toBe("claimed");
-  });
-
-  test("a worker whose lease ended can complete its claim if nobody took over, but not the claim of its successor", async () => {
-    const { store, rival, claim } = stores();
-    const alone = await claim();
-    await expire();
-    expect(await store.complete("a", alone, KEEP)).toBe(true);
-    expect(await claim()).toBe("completed");
-    await expire();
-
-    const late = await claim();
-    await expire();
-    const token = await claim(rival);
-    expect(await store.complete("a", late, KEEP)).toBe(false);
-    expect(await store.release("a", late)).toBe(false);
-    expect(await claim()).toBe("held");
-    expect(await rival.complete("a", token, KEEP)).toBe(true);
-    expect(await store.release("a", late)).toBe(false);
-    expect(await claim()).toBe("completed");
-  });
-
-  test("another worker can claim a delivery when its lease ends", async () => {
-    const { store, rival } = stores();
-    await store.claim("a", 50);
-    let claimed = await rival.claim("a", LEASE);
-    for (; claimed.state === "held"; claimed = await rival.claim("a", LEASE))
-      await sleep(claimed.retryAfterMs);
-    expect(claimed.state).toBe("claimed");
+    expect(await brokenRules(store, rival)).toEqual([]);
   });
 
   test("receivers with different prefixes do not share deliveries", async () => {
@@ -112,7 +59,7 @@ describe.each(Object.entries(clients))("with %s", (_name, connect) => {
   test("errors of Redis reach the caller", async () => {
     const { store, claim } = stores();
     await claim();
-    const key = await onlyKey();
+    const [key = ""] = await keys();
     await connection.send("DEL", key);
     await connection.send("LPUSH", key, "not ours");
     await expect(store.claim("a", LEASE)).rejects.toThrow("WRONGTYPE");
