@@ -1,53 +1,29 @@
-import { type Account, withAccount } from "../../src/cli/account";
-import { stackOption } from "../../src/cli/options";
-import type { Context } from "../../src/cli/run";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { API_KEY, fakePulumi, type RunOptions, run } from "./running";
 
 let service: Emulator;
-beforeAll(async () => {
+beforeEach(async () => {
   service = await startEmulator({ apiKey: API_KEY });
 });
-afterAll(() => service.close());
+afterEach(() => service.close());
 
-/** Opens the account as a subcommand does, and lists its endpoints. */
-async function list(
-  options: RunOptions,
-  work: (account: Account) => Promise<unknown> = listed,
-  ...args: string[]
-) {
-  const look = () => ({
-    summary: "",
-    description: "",
-    options: [stackOption()],
-    examples: [],
-    run: async (context: Context) => {
-      const value = await withAccount(context, work);
-      context.output.data(value, () => context.output.line(String(value)));
-      return true;
-    },
-  });
-  return run(["look", ...args], { ...options, commands: { look } });
-}
-const listed = async ({ client }: Account) => (await client.list()).endpoints.length;
-
+const list = (options: RunOptions, ...args: string[]) => run(["list", "--json", ...args], options);
 const env = () => ({ WEBHOOKS_BASE_URL: service.url, WEBHOOKS_API_KEY: API_KEY });
 const config = () => ({ "webhooks:baseUrl": service.url, "webhooks:apiKey": API_KEY });
 
 test("the settings come from the stack, and then from the environment", async () => {
-  expect(await list({ pulumi: fakePulumi({ config: config() }) })).toMatchObject({
-    status: 0,
-    stdout: "0\n",
-  });
-  expect(await list({ env: env() })).toMatchObject({ status: 0, stdout: "0\n" });
-  const both = {
-    env: { ...env(), WEBHOOKS_BASE_URL: "http://127.0.0.1:1" },
-    pulumi: fakePulumi({ config: config() }),
-  };
-  expect(await list(both)).toMatchObject({ status: 0 });
-  const limit = async ({ connection }: Account) => connection.timeoutMs;
-  const limited = { ...env(), WEBHOOKS_TIMEOUT_SECONDS: "2" };
-  expect(await list({ env: limited }, limit)).toMatchObject({ stdout: "2000\n" });
+  const pulumi = fakePulumi({ config: config() });
+  const elsewhere = { ...env(), WEBHOOKS_BASE_URL: "http://127.0.0.1:1" };
+  for (const options of [{ pulumi }, { env: env() }, { env: elsewhere, pulumi }])
+    expect(await list(options)).toMatchObject({ status: 0, stdout: "[]\n" });
+});
+
+test("an operation takes as long as the settings say", async () => {
+  service.fault({ operation: "list", kind: "hang-before", times: Number.POSITIVE_INFINITY });
+  const { stderr } = await list({ env: { ...env(), WEBHOOKS_TIMEOUT_SECONDS: "1" } });
+  expect(stderr).toMatch(/\(TIMED_OUT\)\n$/);
+  // An attempt may take ten seconds, and the default allows several.
+  expect(service.requests).toHaveLength(1);
 });
 
 test.each([
@@ -67,19 +43,19 @@ test.each([
 
 test("the key and a base URL that the configuration has as a secret are in no output", async () => {
   const secretConfig = { "webhooks:apiKey": API_KEY, "webhooks:baseUrl": `${service.url}/` };
-  const told = async ({ origin, connection }: Account) => `${origin.baseUrl} ${connection.apiKey}`;
-  expect(await list({ pulumi: fakePulumi({ secretConfig }) }, told)).toMatchObject({ stdout: "… …\n" });
+  const { stdout, stderr } = await run(["doctor"], { pulumi: fakePulumi({ secretConfig }) });
+  expect(stdout).toMatch(/^baseUrl +…\/ +webhooks:baseUrl$/m);
+  expect(stdout + stderr).not.toContain(service.url);
 });
 
 test("a refusal of the service is shown only if the settings say so", async () => {
-  const fail = async ({ client }: Account) => client.get("wh_nothing");
-  const plain = await list({ env: env() }, fail);
-  expect(plain.stderr).toMatch(/^error: .*\(NOT_FOUND\)\n$/);
-  const shown = await list({ env: { ...env(), WEBHOOKS_SHOW_RESPONSES: "true" } }, fail);
-  expect(shown.stderr).toMatch(/^warning: the service answered 404: .*\nerror: .*\(NOT_FOUND\)\n$/);
+  service.rotateKey(API_KEY, "another-key");
+  expect((await list({ env: env() })).stderr).toMatch(/^error: .*\(UNAUTHORIZED\)\n$/);
+  const { stderr } = await list({ env: { ...env(), WEBHOOKS_SHOW_RESPONSES: "true" } });
+  expect(stderr).toMatch(/^warning: the service \w+ 401: .*\nerror: .*\(UNAUTHORIZED\)\n$/);
 });
 
 test("a stack is named without its project, whose own folder alone has the settings", async () => {
-  const { stderr } = await list({ env: env() }, listed, "--stack", "acme/billing/prod");
+  const { stderr } = await list({ env: env() }, "--stack", "acme/billing/prod");
   expect(stderr).toMatch(/name the stack acme\/billing\/prod without its project.*\(WRONG_USE\)\n$/);
 });

@@ -61,11 +61,3 @@ test("an empty secret, as an unset variable leaves it, is an error", async () =>
   const { status, stderr } = await run(["emulator", "--port", "0", "--secret", ""]);
   expect([status, stderr]).toEqual([1, expect.stringMatching(/it is empty.*\(SECRET_INVALID\)/)]);
 });
-
-test("a port that is taken is an error", async () => {
-  const { running, url } = await emulating();
-  const { status, stderr } = await run(["emulator", "--port", new URL(url).port]);
-  expect(status).toBe(1);
-  expect(stderr).toMatch(/^error: .*EADDRINUSE.*\([A-Z_]+\)\n$/);
-  await running.stop();
-});

@@ -61,13 +61,6 @@ test("list --all asks for the stacks once, reads those of every project, and say
   expect(stderr).toBe("");
 });
 
-test("list without --all reads no stack of another project", async () => {
-  add("jobs");
-  const read: string[] = [];
-  await command(["list"], { own: own("x"), others: elsewhere("y"), onExport: (name) => read.push(name) });
-  expect(read).toEqual(["dev"]);
-});
-
 test("list --orphans reads every stack, and shows only what nobody has", async () => {
   add("jobs", "mails", "stray", "killed");
   const at = Date.now() - AGE_MS - 4 * 60_000;
@@ -175,10 +168,4 @@ test("get shows one endpoint and its resource", async () => {
     id: "wh_1",
     owner: { kind: "managed", resources: [{ stack: "dev" }] },
   });
-});
-
-test("get of an id that the service does not list is an error", async () => {
-  const { status, stderr } = await command(["get", "wh_9"]);
-  expect(status).toBe(1);
-  expect(stderr).toMatch(/no endpoint wh_9.*\(NOT_FOUND\)/);
 });

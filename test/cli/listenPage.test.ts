@@ -20,6 +20,7 @@ test("--page shows what arrives with its verdict, and replays what was forwarded
   expect(await shown()).toContain("Waiting for deliveries.");
   await post(SECRET, "msg_good");
   expect(await shown()).toMatch(/job\.failed[\s\S]*signature verified/);
+  expect(await shown()).not.toMatch(/Send tampered|Clear the list|Endpoints/);
   await post(OTHER_SECRET, "msg_bad");
   const forged = await shown();
   expect(forged).toContain("refused: signature-mismatch");

@@ -2,7 +2,7 @@ import { createReceiver } from "../../src/receiver";
 import { receiver } from "../emulator/receiver";
 import { type Served, serve } from "../stack/support";
 import { always, closeServers, ours, serve as serveAt } from "../validation/receivers";
-import { OTHER_SECRET, run, runBin, SECRET } from "./running";
+import { OTHER_SECRET, run, SECRET } from "./running";
 
 let served: Served;
 beforeEach(async () => {
@@ -29,7 +29,6 @@ test("a receiver that verifies is validated", async () => {
     ),
     stderr: "",
   });
-  expect(await runBin(["probe", served.url], env)).toMatchObject({ status: 0 });
 });
 
 test("a receiver with another secret is not validated, and the reason says what came back", async () => {

@@ -24,11 +24,6 @@ test.each([
   expect(await sent(options)).toMatchObject({ status: 0, signatures });
 });
 
-test("an explicit --stack beats the environment", async () => {
-  const options = { env: { WEBHOOK_SECRET: SECRET }, pulumi: stack };
-  expect(await sent(options, "--stack", "dev")).toMatchObject({ status: 0, signatures: 2 });
-});
-
 test("the question for a secret is asked only if nothing else has one, and does not echo", async () => {
   const running = start(["send", "job.running", "--to", "http://127.0.0.1:1/"], { answers: [SECRET] });
   await running.ended;

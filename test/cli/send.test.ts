@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { sign, verify } from "../../src/signature";
 import { receiver } from "../emulator/receiver";
-import { fakePulumi, makeFolder, OTHER_SECRET, receiverOutput, run, runBin, SECRET } from "./running";
+import { fakePulumi, makeFolder, OTHER_SECRET, receiverOutput, run, SECRET } from "./running";
 
 const env = { WEBHOOK_SECRET: SECRET };
 const now = () => Math.floor(Date.now() / 1000);
@@ -32,18 +32,16 @@ test("an event is sent as the service sends it, signed with a new id, and the re
   });
 });
 
-test("--data is sent as it was written", async () => {
+test("an event of any name is sent, with its data as it was written", async () => {
   const target = await receiver();
   const data = '{ "jobId": 12345678901234567890 }';
   await run(["send", "job.failed", "--to", target.url, "--data", data], { env });
-  expect(target.received[0]?.body).toBe(`{"type":"job.failed","data":${data}}`);
-});
-
-test("an event of any name is sent", async () => {
-  const target = await receiver();
-  const { status, stderr } = await run(["send", "job.success", "--to", target.url], { env });
-  expect([status, stderr]).toEqual([0, ""]);
-  expect(target.received[0]?.body).toBe('{"type":"job.success","data":{}}');
+  expect(await run(["send", "order.paid", "--to", target.url], { env })).toMatchObject({
+    status: 0,
+    stderr: "",
+  });
+  const bodies = target.received.map(({ body }) => body);
+  expect(bodies).toEqual([`{"type":"job.failed","data":${data}}`, '{"type":"order.paid","data":{}}']);
 });
 
 test("a captured delivery is signed anew with a new id, so that a receiver handles it again", async () => {
@@ -143,13 +141,4 @@ test("a receiver that repeats the secret in its response gets it into no output"
   });
   const { stdout } = await run(["send", "job.running", "--to", target.url], { env });
   expect(stdout).toMatch(/expected … or …/);
-});
-
-test("the real command sends", async () => {
-  const target = await receiver();
-  expect(await runBin(["send", "job.running", "--to", target.url], env)).toMatchObject({
-    status: 0,
-    stderr: "",
-  });
-  expect(target.received).toHaveLength(1);
 });

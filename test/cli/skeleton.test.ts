@@ -87,13 +87,6 @@ test("with --json, a command of many results prints each on a line, and an error
   expect(lines.map((line) => JSON.parse(line))).toEqual([{ url: "a" }, { error }]);
 });
 
-test.each([
-  [true, 0],
-  [false, 1],
-])("the answer %s is the exit status %i", async (answer, status) => {
-  expect(await runOwn(async () => answer)).toEqual({ status, stdout: "", stderr: "" });
-});
-
 test("an error without a code is UNEXPECTED, in one line", async () => {
   const run = async () => {
     throw new Error("first\n  second");
@@ -251,10 +244,4 @@ function loadedBy(file: string, seen = new Set<string>()): Set<string> {
 
 test.each(["list", "send"])("%s loads at most 45 files, because it is started often", (name) => {
   expect(loadedBy(resolve(__dirname, `../../src/cli/${name}.ts`)).size).toBeLessThanOrEqual(45);
-});
-
-test("each subcommand that is listed can be loaded, and starts nothing", async () => {
-  const subcommands = await Promise.all(names.map((name) => COMMANDS[name]?.()));
-  expect(subcommands.map((subcommand) => subcommand?.examples.length)).not.toContain(0);
-  await expect(start(["--help"]).ended).resolves.toMatchObject({ status: 0 });
 });

@@ -1,11 +1,4 @@
-import {
-  createServer,
-  type IncomingHttpHeaders,
-  type RequestListener,
-  request,
-  type Server,
-} from "node:http";
-import type { AddressInfo } from "node:net";
+import { type IncomingHttpHeaders, request } from "node:http";
 
 /** What has a page. */
 interface Site {
@@ -22,19 +15,6 @@ export interface VisitOptions {
   readonly method?: string;
   readonly headers?: Record<string, string>;
   readonly body?: string;
-}
-
-const servers: Server[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close().closeAllConnections();
-});
-
-/** Serves a page on this machine until the test ends. */
-export async function serve(listener: RequestListener): Promise<Site> {
-  const server = createServer(listener);
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
 /** Sends a request as a browser on this machine would, without a script. */
