@@ -10,7 +10,7 @@ import type { Parts } from "./options";
 
 const OVERSIZE_BYTES = 32 * 1024 * 1024;
 const STATUS_BODY = { error: "fault", message: "This is a fault of the emulator." };
-const MISDIRECTED = "The emulator answers at IP addresses, at names without a dot, and at its host.";
+const MISDIRECTED = "The emulator responds at IP addresses, at names without a dot, and at its host.";
 
 /** The log's entry of a request that is still being handled. */
 type Entry = { -readonly [Field in keyof LoggedRequest]: LoggedRequest[Field] };

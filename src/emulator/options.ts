@@ -21,7 +21,7 @@ export type ResponseHook = (
 export interface EmulatorOptions {
   /** Default 0: any free port. */
   readonly port?: number;
-  /** The address to listen on, such as `0.0.0.0`. Default `127.0.0.1`. The page answers only on this machine. */
+  /** The address to listen on, such as `0.0.0.0`. Default `127.0.0.1`. The page is only for this machine. */
   readonly host?: string;
   /**
    * The key of the account `default`, in the header `X-Api-Key`, or in `Authorization` after a word such as `Bearer`. Default: the one in

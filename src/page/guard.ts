@@ -7,7 +7,7 @@ const LOOPBACK_ADDRESS = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/;
 const FORWARDED = /^(forwarded|via|x-real-ip|x-forwarded-(for|host|proto))$/;
 
 /**
- * Returns whether a request to the page may be answered. The connection must come from this machine, and the Host must be a loopback
+ * Returns whether a request to the page may be served. The connection must come from this machine, and the Host must be a loopback
  * name: another site that rebinds its name to this machine sends its own name. No proxy may have forwarded it. A request that changes
  * something must come from the page itself: browsers send Origin with every POST.
  */

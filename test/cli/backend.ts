@@ -2,7 +2,7 @@ import type { Surroundings } from "../../src/cli/run";
 import type { Deployment, Resource } from "../../src/provider/stackState";
 import { originOf } from "../../src/provider/state";
 import { AFTER_INPUT, TYPE_TOKEN } from "../../src/shared/permanent";
-import { API_KEY } from "./running";
+import { API_KEY, fakePulumi } from "./running";
 
 /** The state of a stack, or why it cannot be read. */
 export type FakeState = Deployment | string;
@@ -31,7 +31,11 @@ export interface Backend {
 
 /** Answers as Pulumi's command does in the folder of a program, in a backend with several projects. */
 export function backend(options: Backend): Surroundings["runPulumi"] {
-  const { baseUrl, own = { dev: {} }, others = {}, format = 3, warning = "", config = {} } = options;
+  const { baseUrl, own = { dev: {} }, others = {}, format = 3, warning = "" } = options;
+  const key = { "webhooks:apiKey": API_KEY };
+  const { isKeySecret = true, configError: error } = options;
+  const config = { "webhooks:baseUrl": baseUrl, ...options.config, ...(isKeySecret ? {} : key) };
+  const settings = fakePulumi({ config, secretConfig: isKeySecret ? key : {}, ...(error && { error }) });
   const [selected = ""] = Object.keys(own);
   return async (args) => {
     const failed = (why: string) => ({ exitCode: 255, stdout: "", stderr: `error: ${why}\n` });
@@ -40,16 +44,6 @@ export function backend(options: Backend): Surroundings["runPulumi"] {
     switch (args.slice(0, 2).join(" ")) {
       case "version":
         return { ...done(null), stdout: `${options.version ?? "v3.255.0"}\n` };
-      case "config --json": {
-        if (options.configError !== undefined) return failed(options.configError);
-        const key = { value: API_KEY, secret: options.isKeySecret ?? true };
-        const plain = Object.entries(config).map(([name, value]) => [name, { value }]);
-        return done({
-          "webhooks:baseUrl": { value: baseUrl },
-          "webhooks:apiKey": key,
-          ...Object.fromEntries(plain),
-        });
-      }
       case "stack ls": {
         const names = Object.keys(args.includes("--all") ? { ...own, ...others } : own);
         const listed = names.map((name) => ({ name, current: name === selected }));
@@ -62,7 +56,7 @@ export function backend(options: Backend): Surroundings["runPulumi"] {
         return failed(state);
       }
       default:
-        return failed("an unexpected command");
+        return settings(args);
     }
   };
 }

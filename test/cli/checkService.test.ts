@@ -58,7 +58,7 @@ test("the emulator meets all twelve clauses, and nothing of the check is left", 
 
 test("the check tells people of each clause and, if the service differs, what follows", async () => {
   await serve({
-    answer: (_request, answer) => ({ ...answer, headers: { ...answer.headers, date: "soon" } }),
+    answer: (_request, right) => ({ ...right, headers: { ...right.headers, date: "soon" } }),
   });
   const { status, stdout } = await run([...args, "--yes"], optionsOf());
   expect(status).toBe(1);
@@ -69,43 +69,33 @@ test("the check tells people of each clause and, if the service differs, what fo
   expect(stdout).toMatch(/^cannot tell +timestamps: /m);
 });
 
-type Asked = Parameters<NonNullable<EmulatorOptions["answer"]>>[0];
-const isList = ({ method, path }: Asked) => method === "GET" && path === "/webhooks";
-const isGet = ({ method, path }: Asked) => method === "GET" && path !== "/webhooks";
-const isA = (method: string) => (request: Asked) => request.method === method;
-/** Returns the emulator with other answers to some requests. */
-const answering = (
+type ApiRequest = Parameters<NonNullable<EmulatorOptions["answer"]>>[0];
+const isList = ({ method, path }: ApiRequest) => method === "GET" && path === "/webhooks";
+const isGet = ({ method, path }: ApiRequest) => method === "GET" && path !== "/webhooks";
+const isA = (method: string) => (request: ApiRequest) => request.method === method;
+/** Returns the emulator with other responses to some requests. */
+const responding = (
   status: number,
-  isMeant: (request: Asked) => boolean,
+  isMeant: (request: ApiRequest) => boolean,
   change: (body: object) => { readonly status?: number; readonly body?: unknown },
 ): EmulatorOptions => ({
-  answer: (request, answer) =>
-    answer.status === status && isMeant(request) ? { ...answer, ...change(Object(answer.body)) } : answer,
+  answer: (request, right) =>
+    right.status === status && isMeant(request) ? { ...right, ...change(Object(right.body)) } : right,
 });
 const withoutZone = (rows: object) =>
   Object.values(rows).map((row) => ({ ...row, createdAt: "2026-11-22 20:09:21" }));
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 test.each<[differs: string[], options: EmulatorOptions]>([
-  [
-    ["key"],
-    {
-      accounts: {},
-      ...answering(
-        401,
-        () => true,
-        () => ({ status: 200, body: [] }),
-      ),
-    },
-  ],
-  [["list"], answering(200, isList, (data) => ({ body: { data, hasMore: true } }))],
+  [["key"], responding(401, isList, () => ({ status: 200, body: [] }))],
+  [["list"], responding(200, isList, (data) => ({ body: { data, hasMore: true } }))],
   [["list-lag"], { lagMs: 3_600_000 }],
-  [["timestamps"], answering(200, isList, (rows) => ({ body: withoutZone(rows) }))],
-  [["get", "unknown-id"], { answer: (request, answer) => (isGet(request) ? { status: 405 } : answer) }],
-  [["refusals"], answering(400, isA("POST"), () => ({ status: 408 }))],
-  [["delete"], answering(204, isA("DELETE"), () => ({ status: 405 }))],
-  [["unknown-id"], answering(404, isGet, () => ({ status: 400 }))],
-  [["secrets"], answering(201, isA("POST"), (body) => ({ body: { ...body, secret } }))],
+  [["timestamps"], responding(200, isList, (rows) => ({ body: withoutZone(rows) }))],
+  [["get", "unknown-id"], { answer: (request, right) => (isGet(request) ? { status: 405 } : right) }],
+  [["refusals"], responding(400, isA("POST"), () => ({ status: 408 }))],
+  [["delete"], responding(204, isA("DELETE"), () => ({ status: 405 }))],
+  [["unknown-id"], responding(404, isGet, () => ({ status: 400 }))],
+  [["secrets"], responding(201, isA("POST"), (body) => ({ body: { ...body, secret } }))],
 ])("a service that differs in %j is told so, and nothing is left", async (expected, options) => {
   await serve(options);
   const { status, differs } = await verdicts();
@@ -114,8 +104,8 @@ test.each<[differs: string[], options: EmulatorOptions]>([
   expect(service.endpoints()).toEqual([]);
 });
 
-test("an endpoint that was there before is never deleted, also if the service answers with it", async () => {
-  await serve(answering(201, isA("POST"), (body) => ({ body: { ...body, id: "wh_1" } })));
+test("an endpoint that was there before is never deleted, also if the service responds with it", async () => {
+  await serve(responding(201, isA("POST"), (body) => ({ body: { ...body, id: "wh_1" } })));
   service.add({ url: "https://hooks.example.com/somebody", type: "development" });
   const { differs } = await verdicts();
   expect(differs).toEqual(["register"]);
@@ -123,7 +113,7 @@ test("an endpoint that was there before is never deleted, also if the service an
 });
 
 test.each(["reset-after", "malformed", "empty"] as const)(
-  "a registration whose answer is lost (%s) is found and deleted",
+  "a registration whose response is lost (%s) is found and deleted",
   async (kind) => {
     await serve();
     service.fault({ kind, operation: "register" });
@@ -134,7 +124,7 @@ test.each(["reset-after", "malformed", "empty"] as const)(
 );
 
 test("without a list, nothing is registered", async () => {
-  await serve(answering(200, isList, () => ({ body: "<html>" })));
+  await serve(responding(200, isList, () => ({ body: "<html>" })));
   const { differs, clauses } = await verdicts();
   expect(differs).toEqual(["list"]);
   expect(clauses.find(({ clause }) => clause === "register")?.verdict).toBe("cannot tell");

@@ -148,7 +148,7 @@ test.each<[given: () => Partial<Backend>, finding: RegExp]>([
 });
 
 const listing = (body: unknown): EmulatorOptions => ({
-  answer: (_request, answer) => ({ ...answer, body }),
+  answer: (_request, right) => ({ ...right, body }),
 });
 const listed = { id: "wh_1", url, type: "development" };
 

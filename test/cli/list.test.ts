@@ -148,7 +148,7 @@ test("a partial list and an endpoint that cannot be read are told", async () => 
   ];
   service = await startEmulator({
     apiKey: API_KEY,
-    answer: (_request, answer) => ({ ...answer, body: { data: rows, hasMore: true } }),
+    answer: (_request, right) => ({ ...right, body: { data: rows, hasMore: true } }),
   });
   const { stdout, stderr } = await command(["list"]);
   expect(stdout).toMatch(/^wh_1 .* unknown /m);

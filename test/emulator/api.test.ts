@@ -39,7 +39,7 @@ describe("the management API", () => {
     ["an unknown type", { ...HOOK, type: "staging" }],
     ["a host name as ip", { ...HOOK, ip: "example.com" }],
     ["a prefix length above 32", { ...HOOK, ip: "10.0.0.0/33" }],
-  ])("the API answers 400 to a registration with %s", async (_, body) => {
+  ])("the API responds with 400 to a registration with %s", async (_, body) => {
     const emulator = await started();
     const response = await call(emulator, "POST /webhooks", { body });
     expect(response.status).toBe(400);
@@ -47,7 +47,7 @@ describe("the management API", () => {
     expect(emulator.endpoints()).toEqual([]);
   });
 
-  test("the API answers 404 to another method or path", async () => {
+  test("the API responds with 404 to another method or path", async () => {
     const emulator = await started();
     for (const request of ["PUT /webhooks", "GET /webhook", "GET /webhooks/", "GET /webhooks/a/b"])
       expect([request, (await call(emulator, request)).status]).toEqual([request, 404]);
@@ -175,7 +175,7 @@ describe("API keys and accounts", () => {
   });
 });
 
-test("the hook answer sees the request and the right answer, and replaces it after the effect", async () => {
+test("the hook answer sees the request and the right response, and replaces it after the effect", async () => {
   const seen: unknown[] = [];
   const emulator = await started({
     answer: ({ operation, account, body }, { status }) => {
@@ -184,8 +184,8 @@ test("the hook answer sees the request and the right answer, and replaces it aft
     },
   });
   const response = await call(emulator, "POST /webhooks", { body: HOOK });
-  const answer = [response.status, response.headers.get("x-odd"), await response.text()];
-  expect(answer).toEqual([202, "yes", "as it is"]);
+  const seenByClient = [response.status, response.headers.get("x-odd"), await response.text()];
+  expect(seenByClient).toEqual([202, "yes", "as it is"]);
   expect(seen).toEqual([["register", "default", HOOK, 201]]);
   expect(emulator.endpoints()).toHaveLength(1);
   expect(emulator.requests[0]?.status).toBe(202);
@@ -207,7 +207,7 @@ describe("the Host of a request", () => {
     "192.0.2.1",
     "emulator:8787",
     "a.localhost",
-  ])("the API answers to %s, which no other site can have", async (host) => {
+  ])("the API responds to %s, which no other site can have", async (host) => {
     expect((await list(host)).status).toBe(200);
   });
 
@@ -223,7 +223,7 @@ describe("the Host of a request", () => {
     },
   );
 
-  test("with a host of its own, the API answers there, its url leads to this machine, and the page stays here", async () => {
+  test("with a host of its own, the API responds there, its url leads to this machine, and the page stays here", async () => {
     const { status, emulator } = await list("0.0.0.0:8787", "0.0.0.0");
     expect([status, emulator.url]).toEqual([200, expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/)]);
     const headers = { host: "emulator:8787" };

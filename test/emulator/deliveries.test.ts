@@ -83,7 +83,7 @@ describe("a delivery", () => {
     ]);
   });
 
-  test("a delivery without an answer is retried after its timeout", async () => {
+  test("a delivery without a response is retried after its timeout", async () => {
     const { emulator } = await withReceiver(["hang", "hang"], { retryDelaysMs: [1], deliveryTimeoutMs: 50 });
     await emulator.deliver(SUCCEEDED);
     expect(emulator.deliveries.map((each) => [each.error, each.retryInMs])).toEqual([
@@ -145,7 +145,7 @@ describe("a delivery", () => {
     expect([received.length, other.received.length]).toEqual([1, 1]);
   });
 
-  test("close() ends a delivery that waits for a retry and one that waits for an answer", async () => {
+  test("close() ends a delivery that waits for a retry and one that waits for a response", async () => {
     const { emulator, received } = await withReceiver([500, "hang"], { retryDelaysMs: [3_600_000] });
     const waits = emulator.deliver(SUCCEEDED);
     await until(() => emulator.deliveries.length === 1);

@@ -1,7 +1,7 @@
 import { FAULT_KINDS, type FaultKind, type FaultOptions, type Operation } from "../../src/emulator";
 import { FAULTS } from "../../src/emulator/faults";
 import { holdTime } from "../heldTime";
-import { call, HOOK, outcome, patience, started, until } from "./support";
+import { call, HOOK, outcome, started, timeoutAt, until } from "./support";
 
 /** What a client sees of a registration with each kind of fault. */
 const SEEN: Record<FaultKind, { fault?: object; sees: number | "failed" | "gave up" }> = {
@@ -29,10 +29,10 @@ describe("a fault", () => {
       const emulator = await started();
       const { sees } = SEEN[kind];
       const { effect } = FAULTS[kind];
-      const patient = () => (sees === "gave up" ? { signal: patience(emulator) } : {});
+      const limit = () => (sees === "gave up" ? { signal: timeoutAt(emulator) } : {});
       const lives = (count: number) => until(() => emulator.endpoints().length === count);
       emulator.fault(faultOf(kind, "register"));
-      expect(await outcome(call(emulator, "POST /webhooks", { body: HOOK, ...patient() }))).toBe(sees);
+      expect(await outcome(call(emulator, "POST /webhooks", { body: HOOK, ...limit() }))).toBe(sees);
       await lives(effect ? 1 : 0);
       expect(emulator.requests.filter(({ operation }) => operation === "register")).toEqual([
         expect.objectContaining({ fault: kind, status: typeof sees === "number" ? sees : null }),
@@ -45,14 +45,14 @@ describe("a fault", () => {
       await lives(effect ? 2 : 1);
 
       emulator.fault(faultOf(kind, "delete"));
-      const seen = await outcome(call(emulator, `DELETE /webhooks/${id}`, patient()));
+      const seen = await outcome(call(emulator, `DELETE /webhooks/${id}`, limit()));
       expect(seen).toBe(sees === 201 ? (kind === "delay" ? 204 : 200) : sees);
       await lives(1);
       expect((await call(emulator, `GET /webhooks/${id}`)).status).toBe(effect ? 404 : 200);
     },
   );
 
-  test("malformed, empty, oversized and truncated answers have exactly the documented body", async () => {
+  test("malformed, empty, oversized and truncated responses have exactly the documented body", async () => {
     const emulator = await started();
     const { id } = emulator.add(HOOK);
     const get = () => call(emulator, `GET /webhooks/${id}`);
@@ -78,24 +78,24 @@ describe("a fault", () => {
     await expect(truncated.text()).rejects.toThrow();
   });
 
-  test("delay postpones the answer and not the effect, and late-commit both, past the client's patience", async () => {
+  test("delay postpones the response and not the effect, and late-commit both, past the client's timeout", async () => {
     const emulator = await started();
     const register = (more: object = {}) =>
       outcome(call(emulator, "POST /webhooks", { body: HOOK, ...more }));
     holdTime();
     emulator.fault({ operation: "register", kind: "delay", delayMs: 200 });
-    let answered = false;
+    let hasResponse = false;
     const delayed = register().finally(() => {
-      answered = true;
+      hasResponse = true;
     });
     await until(() => emulator.endpoints().length === 1);
     for (let later = 0; later < 2; later += 1) await call(emulator, "GET /webhooks");
-    expect(answered).toBe(false);
+    expect(hasResponse).toBe(false);
     jest.advanceTimersByTime(200);
     expect(await delayed).toBe(201);
 
     emulator.fault({ operation: "register", kind: "late-commit", delayMs: 400 });
-    expect(await register({ signal: patience(emulator) })).toBe("gave up");
+    expect(await register({ signal: timeoutAt(emulator) })).toBe("gave up");
     expect(emulator.endpoints()).toHaveLength(1);
     await until(() => {
       jest.advanceTimersByTime(400);
@@ -113,7 +113,7 @@ describe("a fault", () => {
     ],
     [{ status: 204 }, {}, ""],
   ])(
-    "status answers with %j",
+    "status responds with %j",
     async (fault: Omit<FaultOptions & { kind: "status" }, "operation" | "kind">, headers, body) => {
       const emulator = await started();
       emulator.fault({ operation: "register", kind: "status", ...fault });
@@ -176,7 +176,7 @@ describe("a fault", () => {
     expect((await call(emulator, "GET /webhooks")).status).toBe(200);
   });
 
-  test("a fault that cannot be sent is answered with the reason, and the next request works", async () => {
+  test("a fault that cannot be sent gets 500 with the reason, and the next request works", async () => {
     const emulator = await started();
     emulator.fault({ operation: "list", kind: "status", status: 503, headers: { "retry-after": "a\nb" } });
     const response = await call(emulator, "GET /webhooks");

@@ -7,7 +7,7 @@ export interface Received {
   readonly body: string;
 }
 
-/** A receiver's reaction: a status (perhaps from a function, or with a body), a reset, an end, no answer, or half of one, with or without an end. */
+/** A receiver's reaction: a status (perhaps from a function, or with a body), a reset, an end, no response, or half of one, with or without an end. */
 export type Reaction =
   | number
   | { status: number; headers: Record<string, string>; body?: string }
@@ -41,8 +41,8 @@ export async function receiver(...reactions: Reaction[]): Promise<LocalReceiver>
     if (reaction === "hang-in-body") return void response.writeHead(200).write("half");
     if (reaction === "end-in-body")
       return void response.writeHead(200).write("half", () => request.socket.destroy());
-    const answer = typeof reaction === "number" ? { status: reaction, headers: {} } : reaction;
-    response.writeHead(answer.status, answer.headers).end(answer.body);
+    const given = typeof reaction === "number" ? { status: reaction, headers: {} } : reaction;
+    response.writeHead(given.status, given.headers).end(given.body);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   servers.push(server);

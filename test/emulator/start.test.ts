@@ -92,7 +92,7 @@ describe("a data file", () => {
     expect([third.apiKey, third.secrets()]).toEqual(["given", [secret]]);
   });
 
-  test("a registration is in the data file before it is answered, and no reader sees a partial write", async () => {
+  test("a registration is in the data file before its response, and no reader sees a partial write", async () => {
     const dataFile = await path();
     const emulator = await started({ dataFile });
     await Promise.all(

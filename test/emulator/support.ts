@@ -67,10 +67,10 @@ export async function outcome(response: Promise<Response>): Promise<number | "fa
 }
 
 /**
- * Makes the client of the next request give up once two later requests have been answered. An answer that is not held
+ * Makes the client of the next request give up once two later requests have got a response. A response that is not held
  * back would arrive before those.
  */
-export function patience(emulator: Emulator): AbortSignal {
+export function timeoutAt(emulator: Emulator): AbortSignal {
   const controller = new AbortController();
   const before = emulator.requests.length;
   void until(() => emulator.requests.length > before)
@@ -80,7 +80,7 @@ export function patience(emulator: Emulator): AbortSignal {
   return controller.signal;
 }
 
-/** Sends a request that meets no fault, because it has the wrong path, and waits for its answer. */
+/** Sends a request that meets no fault, because it has the wrong path, and waits for its response. */
 async function laterRequest(emulator: Emulator): Promise<void> {
   await (await fetch(new URL("/later", emulator.url))).text();
 }

@@ -78,7 +78,7 @@ describe("the state of a delivery", () => {
 });
 
 describe("a delivery on the page", () => {
-  test("an attempt shows its request, its answer, and when the next follows", async () => {
+  test("an attempt shows its request, its response, and when the next follows", async () => {
     const { emulator, read } = await withPage([{ status: 503, headers: {}, body: '{"error":"busy"}' }]);
     void emulator.deliver({ event: "job.running", data: { jobId: "job_1" } });
     await until(() => emulator.deliveries.length === 1);

@@ -28,7 +28,7 @@ afterEach(async () => {
   expect(browser.problems).toEqual([]);
 });
 
-/** Opens a page that has everything: each state of a delivery, answers of every kind, faults, requests and a rotation. */
+/** Opens a page that has everything: each state of a delivery, responses of every kind, faults, requests and a rotation. */
 async function fullPage(): Promise<{ page: Page; addresses: string[] }> {
   const json = { status: 503, headers: { "content-type": "application/json" }, body: '{"error":"busy"}' };
   const { url, received } = await receiver(200, json, 401, 200, "reset", "hang");

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import puppeteer, { type Page } from "puppeteer-core";
 
 /** How long the browser, or a page, may take for a step, in milliseconds. */
-export const PATIENCE_MS = 60_000;
+export const TIMEOUT_MS = 60_000;
 
 export interface HeadlessBrowser {
   /** Opens a tab. An error on a page that it shows is added to `problems`. */
@@ -28,14 +28,14 @@ export async function startBrowser(): Promise<HeadlessBrowser> {
     const userDataDir = join(folder, "profile");
     // Containers seldom allow the browser's sandbox. These tests open pages of this machine only.
     const args = ["--no-sandbox"];
-    const options = { executablePath, userDataDir, env, args, timeout: PATIENCE_MS };
+    const options = { executablePath, userDataDir, env, args, timeout: TIMEOUT_MS };
     const browser = await puppeteer.launch({ ...options, headless: "shell" });
     const problems: string[] = [];
     return {
       problems,
       async open(url, { script } = { script: true }) {
         const page = await browser.newPage();
-        page.setDefaultTimeout(PATIENCE_MS);
+        page.setDefaultTimeout(TIMEOUT_MS);
         page.on("pageerror", (error) => problems.push(String(error)));
         page.on("dialog", (dialog) => problems.push(`dialog: ${dialog.message()}`));
         page.on("console", (message) => {

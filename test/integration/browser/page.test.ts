@@ -133,7 +133,7 @@ test("someone registers an endpoint, sends an own body and breaks the service wi
   await shows(page, "#requests", /GET \/webhooks status 504/);
 });
 
-test("a hostile url, type, body and answer are shown as they are and run nothing", async () => {
+test("a hostile url, type, body and response are shown as they are and run nothing", async () => {
   const hostile = `"><img src=x onerror=alert(1)></pre><script>alert(2)</script>`;
   const { url } = await receiver({ status: 500, headers: { "content-type": "text/html" }, body: hostile });
   emulator.add({ url: `${url}?${hostile}`, type: "production" });

@@ -1,11 +1,11 @@
 import type { Page } from "puppeteer-core";
-import { PATIENCE_MS } from "./browser";
+import { TIMEOUT_MS } from "./browser";
 
 /** Waits until an element shows text that matches, and returns all of its text. */
 export async function shows(page: Page, selector: string, pattern: RegExp): Promise<string> {
   // A string, because these sources are compiled without the types of a browser.
   const texts = `[...document.querySelectorAll(${JSON.stringify(selector)})].map((element) => element.innerText)`;
-  const until = performance.now() + PATIENCE_MS;
+  const until = performance.now() + TIMEOUT_MS;
   for (;;) {
     // A page that is being left has no content.
     const inner = (await page.evaluate(texts).catch(() => [])) as string[];
