@@ -19,18 +19,6 @@ test("parseEndpoint reads what is absent as null, and numbers as text", () => {
   expect(parseEndpoint(odd)).toEqual(odd);
 });
 
-test.each([
-  ["null", null, "the endpoint is not an object"],
-  ["an array", [endpoint], "the endpoint is not an object"],
-  ["an endpoint without an id", { ...endpoint, id: undefined }, "the id of the endpoint is neither"],
-  ["an endpoint with an empty id", { ...endpoint, id: "" }, "the id of the endpoint is neither"],
-  ["an endpoint with an inexact number as its id", { ...endpoint, id: 2 ** 53 }, "nor an integer"],
-  ["an endpoint without a url", { ...endpoint, url: undefined }, "the url of the endpoint is not"],
-  ["an endpoint of another type", { ...endpoint, type: "staging" }, "the type of the endpoint is neither"],
-])("parseEndpoint refuses %s, and says why", (_, value, reason) => {
-  expect(() => parseEndpoint(value)).toThrow(reason);
-});
-
 test("parseList returns a frozen list that is complete and has the service's time", () => {
   const list = parseList([endpoint], { date: "Thu, 01 Jan 1970 00:00:12 GMT" });
   expect(list).toEqual({ endpoints: [endpoint], unrecognized: [], complete: true, serverTime: 12_000 });
@@ -80,18 +68,29 @@ test.each<[is: string, marker: object, headers: Headers]>([
 const aside = (url: string | null) => ({ unrecognized: [{ id: endpoint.id, url }], complete: true });
 const lost = { unrecognized: [], complete: false };
 
-test.each<[what: string, row: unknown, list: object]>([
-  ["has no url", { ...endpoint, url: undefined }, aside(null)],
-  ["has an object as its url", { ...endpoint, url: {} }, aside(null)],
-  ["has an unknown type", { ...endpoint, type: "staging" }, aside(endpoint.url)],
-  ["has no type", { ...endpoint, type: undefined }, aside(endpoint.url)],
-  ["is null", null, lost],
-  ["is a string", "wh_1", lost],
-  ["has no id", { ...endpoint, id: undefined }, lost],
-  ["has an inexact number as its id", { ...endpoint, id: 2 ** 53 }, lost],
-  ["has the id of another row", { ...endpoint, id: other.id }, lost],
-])("a row that %s is set aside by its id, or makes the list incomplete without one", (_, row, list) => {
-  expect(parseList([row, other], {})).toMatchObject({ endpoints: [other], ...list });
+test.each<[what: string, row: unknown, reason: string, list: object]>([
+  ["has no url", { ...endpoint, url: undefined }, "the url of the endpoint is not", aside(null)],
+  ["has an object as its url", { ...endpoint, url: {} }, "the url of the endpoint is not", aside(null)],
+  ["has an unknown type", { ...endpoint, type: "staging" }, "the type of the endpoint", aside(endpoint.url)],
+  ["has no type", { ...endpoint, type: undefined }, "the type of the endpoint", aside(endpoint.url)],
+  ["is null", null, "the endpoint is not an object", lost],
+  ["is an array", [endpoint], "the endpoint is not an object", lost],
+  ["has no id", { ...endpoint, id: undefined }, "the id of the endpoint is neither", lost],
+  ["has an empty id", { ...endpoint, id: "" }, "the id of the endpoint is neither", lost],
+  ["has an inexact number as its id", { ...endpoint, id: 2 ** 53 }, "nor an integer", lost],
+])(
+  "an endpoint that %s is refused, and a row like it is set aside by its id, or makes the list incomplete without one",
+  (_, row, reason, list) => {
+    expect(() => parseEndpoint(row)).toThrow(reason);
+    expect(parseList([row, other], {})).toMatchObject({ endpoints: [other], ...list });
+  },
+);
+
+test("a row with the id of another row makes the list incomplete", () => {
+  expect(parseList([{ ...endpoint, id: other.id }, other], {})).toMatchObject({
+    endpoints: [other],
+    ...lost,
+  });
 });
 
 test.each([

@@ -101,16 +101,6 @@ test.each<[string, Step]>([
   expect(await server.client().delete("wh_1")).toBeUndefined();
 });
 
-test("redirects are not followed, so the key is sent nowhere else", async () => {
-  const elsewhere = await serve(reply(200, endpoint));
-  for (const status of [301, 302, 303, 307, 308]) {
-    const server = await serve(reply(status, "", { location: `${elsewhere.baseUrl}/webhooks/wh_1` }));
-    const error = await rejection(server.client().get("wh_1"));
-    expect(error).toMatchObject({ code: "REDIRECTED", statusCode: status });
-  }
-  expect(elsewhere.received).toHaveLength(0);
-});
-
 test.each([
   ["64 by default", {}, 64],
   ["maxConcurrency", { maxConcurrency: 3 }, 3],

@@ -41,9 +41,9 @@ test.each(transient)(
   },
 );
 
-test("a get is not repeated after a response that another attempt would get, too", async () => {
-  for (const status of [301, 400, 401, 403, 404, 409, 410, 422, 501, 505]) {
-    const server = await serve(reply(status, "", { location: "/" }));
+test("a get is not repeated after a response that another attempt would get, too, and follows no redirect", async () => {
+  for (const status of [301, 302, 303, 307, 308, 400, 401, 403, 404, 409, 410, 422, 501, 505]) {
+    const server = await serve(reply(status, "", { location: "/webhooks/wh_1" }), reply(200, endpoint));
     expect(await rejection(server.client().get("wh_1"))).toMatchObject({ statusCode: status });
     expect(server.received).toHaveLength(1);
   }

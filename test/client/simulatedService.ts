@@ -19,7 +19,6 @@ export interface SimulatedServiceOptions {
 export function simulateService(options: SimulatedServiceOptions) {
   const { clock, refuses, headers = {}, latencyMs = 30, random } = options;
   const sentAt: number[] = [];
-  const refusedAt: number[] = [];
   const controller: Dispatcher.DispatchController = {
     aborted: false,
     paused: false,
@@ -27,7 +26,6 @@ export function simulateService(options: SimulatedServiceOptions) {
     ...{ abort() {}, pause() {}, resume() {} },
   };
   const reply = (handler: Dispatcher.DispatchHandler, refused: boolean) => {
-    if (refused) refusedAt.push(clock.now());
     handler.onResponseStart?.(controller, refused ? 429 : 200, refused ? headers : {}, "");
     if (!refused) handler.onResponseData?.(controller, Buffer.from(JSON.stringify(endpoint)));
     handler.onResponseEnd?.(controller, {});
@@ -43,7 +41,6 @@ export function simulateService(options: SimulatedServiceOptions) {
   } as unknown as Dispatcher;
   return {
     sentAt,
-    refusedAt,
     client: (options: Partial<WebhooksClientOptions> = {}, cancelled?: AbortSignal) =>
       new WebhooksClient(
         { baseUrl: "https://api.example.com", apiKey: "k", dispatcher, ...options },
