@@ -8,7 +8,7 @@ import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { PluginEngine } from "../../src/plugin/engine";
 import { createHandlers } from "../../src/plugin/handlers";
 import { createResources, type Resources } from "../../src/plugin/resources";
-import { type Deployment, StackState } from "../../src/provider/stackState";
+import { StackState } from "../../src/provider/stackState";
 
 export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 export const URN = "urn:pulumi:dev::test::my:component$webhooks:index:WebhookEndpoint::jobs";
@@ -52,8 +52,6 @@ function plain(value: unknown): unknown {
 interface Options {
   readonly environment?: NodeJS.ProcessEnv;
   readonly resources?: Resources;
-  /** The resources in the stack's state. Default: none. */
-  readonly state?: Deployment["resources"];
 }
 
 /** The plugin in this process: its gRPC server, a client as the engine has one, and an engine that keeps the log. */
@@ -63,7 +61,7 @@ export class NativePlugin {
   readonly #server = new Server();
   #client: ResourceProviderClient | undefined;
 
-  static async start({ environment = {}, resources, state = [] }: Options = {}): Promise<NativePlugin> {
+  static async start({ environment = {}, resources }: Options = {}): Promise<NativePlugin> {
     const plugin = new NativePlugin();
     const log = (call: { request: LogRequest }, done: (error: null, answer: Empty) => void) => {
       plugin.warnings.push(call.request.getMessage());
@@ -71,7 +69,7 @@ export class NativePlugin {
     };
     plugin.#engine.addService(EngineService, { log } as never);
     const engine = new PluginEngine(`127.0.0.1:${await listen(plugin.#engine)}`);
-    const readState = async () => new StackState({ resources: state });
+    const readState = async () => new StackState({});
     const ours = () => createResources({ environment, engine, readState });
     const service = createHandlers({ environment, engine, resources: resources ?? ours() });
     plugin.#server.addService(ResourceProviderService, service);
