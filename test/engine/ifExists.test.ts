@@ -16,9 +16,9 @@ test.concurrent.each<[string, new (options: ConstructorParameters<typeof Project
   ["natively", NativeProject],
 ])(
   "%s, one up with WEBHOOKS_IF_EXISTS=adopt takes over what somebody registered by hand",
-  async (_, Door) => {
+  async (_, OneProject) => {
     const service = await HttpService.start();
-    const project = new Door({ config: service.config });
+    const project = new OneProject({ config: service.config });
     try {
       const found = NAMES.map((name) => service.add({ url: at(name).url }));
       const equal = service.add({ url: at("c").url });

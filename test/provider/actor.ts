@@ -152,7 +152,7 @@ export class Actor {
   async #command(command: Command, options: RunOptions): Promise<Problems> {
     // Sentence 8: refresh and destroy do not know the state, and could take an equal resource's endpoint for a pending resource's.
     const isBlind = command === "refresh" || command === "destroy" || options.refresh;
-    if (isBlind && this.#hasPendingTwin()) return this.#command("up", { ...options, refresh: false });
+    if (isBlind && this.#hasPendingDuplicate()) return this.#command("up", { ...options, refresh: false });
     const problems = await this.#attempt(command, this.#declared, options);
     if (command !== "up") return problems;
     if (problems.some((problem) => /cannot move to another provider/.test(problem))) {
@@ -179,12 +179,20 @@ export class Actor {
         this.#left.push(warning);
     }
     this.#warned = this.world.warnings.length;
+    this.#others = this.#others.filter((other) => !this.#isAdopted(other, program));
     // Also what an earlier run warned of: it was killed when the state still had the endpoint, and no later run names it.
     this.#deleteNamed(this.#left);
     return problems;
   }
 
-  #hasPendingTwin(): boolean {
+  /** Whether the stack has what somebody else registered because a resource says "adopt": from then on it is the stack's. */
+  #isAdopted(other: Registered, program: readonly Declared[]): boolean {
+    const isIts = ({ provider, args }: Declared) =>
+      args.ifExists === "adopt" && keyIn(provider, args) === keyIn(other.account, other);
+    return this.world.has(other) && program.some(isIts);
+  }
+
+  #hasPendingDuplicate(): boolean {
     const { resources } = this.world.stack;
     const names = resources.map(({ urn }) => nameOf(urn));
     const added = this.#declared.filter(({ name }) => !names.includes(name));
@@ -197,7 +205,9 @@ export class Actor {
   /** Follows the ways on that stops name, one after the other. */
   async #decide(program: readonly Declared[], problems: Problems, options: RunOptions): Promise<Problems> {
     const stopOf = ({ name, args }: Declared) =>
-      problems.find((each) => args.ifExists === undefined && each.startsWith(`${name}: `) && STOP.test(each));
+      problems.find(
+        (each) => args.ifExists !== "register" && each.startsWith(`${name}: `) && STOP.test(each),
+      );
     const stopped = program.find(stopOf);
     if (stopped === undefined) {
       // What is not needed is deleted by hand.
@@ -228,7 +238,7 @@ export class Actor {
       this.#remove(made);
       return stopped;
     }
-    return { ...stopped, args: { ifExists: "register", ...(made && { adoptId: made.id }), ...args } };
+    return { ...stopped, args: { ...(made && { adoptId: made.id }), ...args, ifExists: "register" } };
   }
 
   /** Deletes what messages name, no resource has, and is nobody else's. */

@@ -25,6 +25,7 @@ const args: fc.Arbitrary<EndpointInputs> = fc.record(
     url: fc.constantFrom(...urls),
     type: fc.constantFrom("production", "development"),
     ip: fc.constantFrom("192.0.2.1", "192.0.2.0/24"),
+    ifExists: fc.constant("adopt"),
   },
   { requiredKeys: ["url", "type"] },
 );

@@ -35,7 +35,8 @@ describe("when `pulumi stack export` reads a stack of the same names in another 
   test("an endpoint that a resource there has is named, and not registered again", async () => {
     await world.up(jobs);
     moveBackend();
-    for (const program of [jobs, renamed]) expect(await world.up(program)).toEqual([stop]);
+    const adopting = [declared("jobs", "jobs", { ifExists: "adopt" })];
+    for (const program of [jobs, renamed, adopting]) expect(await world.up(program)).toEqual([stop]);
     const taken = expect.stringMatching(/another backend.*PULUMI_BACKEND_URL.*ADOPT_TAKEN/);
     expect(await world.up([declared("jobs", "jobs", { adoptId: "wh_1" })])).toEqual([taken]);
     expect(world.service.changes).toEqual([]);

@@ -117,6 +117,19 @@ test("check and create stop at an equal endpoint that no resource of the stack h
   expect(service.changes).toEqual([]);
 });
 
+test("a resource's own ifExists wins over the setting, and what is adopted is said once", async () => {
+  const { id } = service.add(inputs);
+  next({ "webhooks:ifExists": "adopt" });
+  expect(await reasons("jobs", { ifExists: "fail" })).toMatch(/ENDPOINT_EXISTS/);
+  await fails(verbs.create({ ...inputs, ifExists: "fail" }), /ENDPOINT_EXISTS/);
+  expect(await reasons("jobs")).toBe("");
+  expect((await verbs.create(inputs)).id).toBe(id);
+  const message = `WebhookEndpoint "jobs": adopts ${id} (https://hooks.example.com/…)`;
+  expect(world.shown).toEqual([{ severity: "info", message }]);
+  await verbs.create({ ...inputs, ifExists: "register" });
+  expect(service.changes).toEqual(["register"]);
+});
+
 test("check does not wait for a registration that may still be made", async () => {
   const sent = { ...inputs, __after: world.time.date() };
   world.stack.pendingCreates = [{ ...resourceOf("jobs"), inputs: sent }];
