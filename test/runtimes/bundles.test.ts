@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { compileFolder, removeFolders } from "../receiver/readme/app";
+import { codeOf } from "../receiver/readme/page";
 import { delivered, secret } from "../receiver/support";
-import { codeOf } from "./page";
 
 const node = (cwd: string, args: readonly string[], env = {}) =>
   promisify(execFile)(process.execPath, args, { cwd, env: { ...process.env, ...env } });

@@ -1,21 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
 import { type BuildOptions, build } from "esbuild";
 import { compileFolder, type Project } from "../receiver/readme/app";
+import { follow, type Output } from "../receiver/readme/output";
 import { secret } from "../receiver/support";
 
 /** A program that a runtime runs, and that listens. */
-export interface Running {
+export interface Running extends Output {
   readonly port: number;
-  /** Resolves once it has written a line that contains this. */
-  written(text: string): Promise<unknown>;
-  /** Resolves with the next of the lines that begin with "> ", without that. */
-  next(count: number): Promise<string[]>;
-  stop(): Promise<unknown>;
 }
 
 /** Starts `app.ts` of the files of a project: it writes its port, or exports what Cloudflare Workers call. */
@@ -76,41 +69,7 @@ export const startWorkerOf =
 
 /** Waits for the port of a program. */
 async function run(child: ChildProcess): Promise<Running> {
-  const ended = once(child, "close");
-  const lines: string[] = [];
-  const marked: string[] = [];
-  let port: number | undefined;
-  let wake = () => {};
-  const failed = ended.then(() => Promise.reject(new Error(`The program ended:\n${lines.join("\n")}`)));
-  failed.catch(() => {});
-  for (const stream of child.stdio) {
-    if (!isReadable(stream)) continue;
-    createInterface({ input: stream }).on("line", (line) => {
-      const [, found] = /^(?:port |\{"event":"listen".*"port":)(\d+)/.exec(line) ?? [];
-      if (found !== undefined) port = Number(found);
-      else if (line.startsWith("> ")) marked.push(line.slice(2));
-      else lines.push(line);
-      wake();
-    });
-  }
-  async function until<T>(look: () => T | undefined): Promise<T> {
-    for (;;) {
-      const found = look();
-      if (found !== undefined) return found;
-      await Promise.race([new Promise<void>((resolve) => (wake = resolve)), failed]);
-    }
-  }
-  return {
-    port: await until(() => port),
-    written: (text) => until(() => lines.find((line) => line.includes(text))),
-    next: (count) => until(() => (marked.length < count ? undefined : marked.splice(0, count))),
-    stop() {
-      child.kill("SIGKILL");
-      return ended;
-    },
-  };
-}
-
-function isReadable(stream: unknown): stream is Readable {
-  return stream !== null && typeof stream === "object" && "readable" in stream && stream.readable === true;
+  const output = follow(child);
+  const line = await output.written(/^port \d|"event":"listen"/);
+  return { ...output, port: Number(/^port (\d+)|"port":(\d+)/.exec(line)?.slice(1).join("")) };
 }

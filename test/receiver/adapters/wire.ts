@@ -15,11 +15,11 @@ export function raw(port: number, ...parts: (string | Buffer)[]) {
 
 type Pairs = readonly (readonly [name: string, value: string])[];
 
-/** Returns the head of a POST to `/hooks`. Pairs may name a header twice. */
+/** Returns the head of a POST to `/jobs`. Pairs may name a header twice. */
 export function head(headers: Readonly<Record<string, string>> | Pairs): string {
   const pairs = Array.isArray(headers) ? (headers as Pairs) : Object.entries(headers);
   const lines = pairs.map(([name, value]) => `${name}: ${value}\r\n`);
-  return `POST /hooks HTTP/1.1\r\nhost: a\r\n${lines.join("")}\r\n`;
+  return `POST /jobs HTTP/1.1\r\nhost: a\r\n${lines.join("")}\r\n`;
 }
 
 /** Sends the head, and resolves once the server has asked for the body, so that it has certainly read the head. */

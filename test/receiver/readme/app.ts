@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { createInterface } from "node:readline";
 import * as ts from "typescript";
+import { follow, type Output } from "./output";
 
 const root = resolve(__dirname, "../../..");
 const folders: string[] = [];
@@ -28,15 +28,11 @@ export interface Project {
   readonly packages: Readonly<Record<string, string>>;
 }
 
-export interface App {
+export interface App extends Output {
   readonly url: string;
+  readonly port: number;
   /** The ports of its servers, in the order in which they started to listen. */
   readonly ports: readonly number[];
-  /** What it has written, as it is now. */
-  readonly lines: readonly string[];
-  /** Resolves once it has written this line. */
-  written(line: string): Promise<void>;
-  stop(): Promise<unknown>;
 }
 
 /** A folder as of a user who has installed the package. */
@@ -90,30 +86,10 @@ export async function startApp(project: Project, env: Readonly<Record<string, st
     execArgv: [],
     silent: true,
   });
-  const ended = once(child, "exit");
-  const lines: string[] = [];
-  for (const stream of [child.stdout, child.stderr])
-    if (stream !== null) createInterface({ input: stream }).on("line", (line) => lines.push(line));
-  const failed = ended.then(() => Promise.reject(new Error(`The snippet ended:\n${lines.join("\n")}`)));
-  failed.catch(() => {});
-
+  const output = follow(child);
   const ports: number[] = [];
   child.on("message", ({ port }: { port: number }) => ports.push(port));
-  await Promise.race([once(child, "message"), failed]);
-  return {
-    url: `http://127.0.0.1:${ports[0]}/jobs`,
-    ports,
-    lines,
-    async written(line) {
-      while (!lines.includes(line)) {
-        await Promise.race([once(child.stdout ?? child, "data"), failed]);
-        // A reader of lines hands them on after this.
-        await new Promise(setImmediate);
-      }
-    },
-    stop() {
-      child.kill();
-      return ended;
-    },
-  };
+  await Promise.race([once(child, "message"), output.failed]);
+  const [port = 0] = ports;
+  return { ...output, url: `http://127.0.0.1:${port}/jobs`, port, ports };
 }

@@ -3,6 +3,7 @@
 
 import http from "node:http";
 import net from "node:net";
+import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 
@@ -18,30 +19,24 @@ process.once("disconnect", () => process.exit());
 process.channel.unref();
 
 const { POST, handler } = await import(pathToFileURL(process.argv[2]));
-if (POST) serve(asFetch);
-if (handler) serve(asLambda);
+if (POST) http.createServer(asFetch).listen();
+if (handler) http.createServer(asLambda).listen();
 
-function serve(answer) {
-  const onRequest = async (request, response) => {
-    const { status, headers, body } = await answer(request, await buffer(request));
-    response.writeHead(status, headers).end(body);
-  };
-  http.createServer(onRequest).listen();
-}
-
-async function asFetch({ method, headers }, body) {
-  const response = await POST(new Request("https://hooks.example.com/jobs", { method, headers, body }));
-  return {
-    status: response.status,
-    headers: Object.fromEntries(response.headers),
-    body: await response.text(),
-  };
+async function asFetch(request, response) {
+  const { method, headers } = request;
+  const init = { method, headers, body: Readable.toWeb(request), duplex: "half" };
+  const answer = await POST(new Request("https://hooks.example.com/jobs", init));
+  response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
 }
 
 /** As a function URL has it. */
-async function asLambda({ method, headers }, bytes) {
+async function asLambda(request, response) {
+  const { method, headers } = request;
   const requestContext = { http: { method, path: "/jobs" } };
-  const event = { version: "2.0", requestContext, headers, body: bytes.toString(), isBase64Encoded: false };
-  const { statusCode: status, ...rest } = await handler(event, {});
-  return { status, headers: rest.headers, body: rest.body };
+  const event = { version: "2.0", requestContext, headers, isBase64Encoded: true };
+  const { statusCode, ...rest } = await handler(
+    { ...event, body: (await buffer(request)).toString("base64") },
+    {},
+  );
+  response.writeHead(statusCode, rest.headers).end(rest.body);
 }
