@@ -14,7 +14,7 @@ export type { BodyTimeoutOptions } from "./body";
 
 const REMEDY =
   "Express: mount nodeHandler before app.use(express.json()), or keep the bytes with express.json({ verify: (req, res, bytes) => " +
-  "{ req.rawBody = bytes; } }). NestJS: NestFactory.create(AppModule, { rawBody: true }). Next.js pages: export const config = " +
+  "{ req.rawBody = bytes; } }). NestJS: app.use(path, nodeHandler(receiver)) before app.listen. Next.js pages: export const config = " +
   "{ api: { bodyParser: false } }. Koa: before any middleware that parses bodies.";
 /** How long the rest of a refused body is read and dropped, so that the sender can read the response. Then its connection ends. */
 const DRAIN_MS = 1_000;
