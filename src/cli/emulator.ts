@@ -48,12 +48,9 @@ export const emulator: Subcommand<Flags> = {
   async run({ output, terminal, signal, endItself }, flags) {
     endItself();
     const { secret, ...options } = flags;
+    const secrets = secret === undefined ? {} : { secrets: secret };
     const warn = (message: string) => output.warn(message);
-    const emulator = await startEmulator({
-      ...options,
-      warn,
-      ...(secret !== undefined && { secrets: secret }),
-    });
+    const emulator = await startEmulator({ ...options, ...secrets, warn });
     // The key and the secret open nothing but this emulator, so they are not masked.
     const print = (text: string) => output.raw(`${text}\n`);
     print(instructions(emulator, flags));

@@ -37,7 +37,7 @@ export const probe: Subcommand<Flags> = {
       wait === 0 ? probeReceiver(receiver) : validateReceiver({ ...receiver, timeoutMs: wait * 1_000 });
     const result = await output.during(() => "Waiting for the receiver…", validating);
     const { validated, code, reason, genuine, broken } = result;
-    output.data({ validated, code, reason, genuine, broken }, () => {
+    output.data(result, () => {
       output.line(
         validated
           ? `Validated. A genuine delivery got ${genuine.status}, a broken one ${broken.status}.`

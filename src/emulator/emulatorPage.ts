@@ -72,15 +72,10 @@ export function emulatorPage(emulator: Emulator, deliveries: Deliveries, parts: 
       },
       delete: (form) => emulator.remove(form.get("target") ?? ""),
       "add-fault"(form) {
-        const { operation, kind, times } = Object.fromEntries(form);
+        const { operation, kind } = Object.fromEntries(form);
         const [status, delayMs] = [Number(form.get("status")), Number(form.get("delayMs"))];
-        emulator.fault({
-          operation,
-          kind,
-          times: Number(times || Infinity),
-          status,
-          delayMs,
-        } as FaultOptions);
+        const times = Number(form.get("times") || Infinity);
+        emulator.fault({ operation, kind, times, status, delayMs } as FaultOptions);
       },
       "remove-fault": (form) => faults.entries.get(Number(form.get("target")))?.remove(),
       "clear-requests": () => emulator.clearRequests(),

@@ -86,18 +86,15 @@ export function isGenuine({ replayed, tampered }: ShownAttempt): boolean {
 
 /** Returns whether a delivery has the status that a view selects, and the text, in any case, in one of its attempts. */
 export function matches(delivery: ShownDelivery, { q = "", status: state = "" }: View): boolean {
-  const texts = delivery.attempts.flatMap(
-    ({ id, endpointId, event, url, body, status, response, error, note }) => {
-      return [id, endpointId, event, url, body, status, response, error, note];
-    },
-  );
+  const texts = delivery.attempts.flatMap((each) => [
+    ...[each.id, each.endpointId, each.event, each.url, each.body],
+    ...[each.status, each.response, each.error, each.note],
+  ]);
   const isFound = texts.join("\n").toLowerCase().includes(q.trim().toLowerCase());
   return isFound && (state === "" || state === stateOf(delivery));
 }
 
-export function headersOf({
-  headers,
-}: Pick<ShownAttempt, "headers">): readonly (readonly [string, string])[] {
+export function headersOf(headers: ShownAttempt["headers"]): readonly (readonly [string, string])[] {
   return Symbol.iterator in headers ? headers : Object.entries(headers);
 }
 
@@ -107,5 +104,9 @@ export function captureFile(attempt: Pick<ShownAttempt, "at" | "headers" | "body
   const isBase64Encoded = !isUtf8(bytes);
   const body = bytes.toString(isBase64Encoded ? "base64" : "utf8");
   const receivedAt = new Date(attempt.at).toISOString();
-  return JSON.stringify({ receivedAt, headers: headersOf(attempt), body, isBase64Encoded }, undefined, 2);
+  return JSON.stringify(
+    { receivedAt, headers: headersOf(attempt.headers), body, isBase64Encoded },
+    undefined,
+    2,
+  );
 }
