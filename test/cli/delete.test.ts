@@ -1,4 +1,5 @@
 import { type Emulator, startEmulator } from "../../src/emulator";
+import { deferred } from "../receiver/support";
 import { type Backend, backend, interrupted, recorded, SECRET_URL } from "./backend";
 import { API_KEY, type RunOptions, run, start } from "./running";
 
@@ -213,17 +214,14 @@ test("after Ctrl-C, delete names what it deleted, and deletes nothing more", asy
 
 test("Ctrl-C before the deletion ends it at once", async () => {
   add(1);
-  let isReading = () => {};
-  const reading = new Promise<void>((resolve) => {
-    isReading = resolve;
-  });
+  const reading = deferred();
   const onExport = () => {
-    isReading();
+    reading.resolve();
     return new Promise((resolve) => setTimeout(resolve, 50));
   };
   const pulumi = backend({ baseUrl: service.url, onExport });
   const running = start(["delete", "--orphans", "--yes"], { pulumi });
-  await reading;
+  await reading.promise;
   expect(await running.stop()).toMatchObject({ status: 130, stdout: "" });
   expect(ids()).toEqual(["wh_1"]);
 });

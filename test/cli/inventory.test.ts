@@ -94,17 +94,6 @@ test("only where every stack of the backend was read is an endpoint nobody's", (
   expect(ownerIn([{ resources: [resource()] }], "denied").kind).toBe("managed");
 });
 
-test("several stacks that have one endpoint are all named", () => {
-  const other = recorded("mails", { id: "wh_1", url, stack: "shop/prod" });
-  const entry = entryIn([{ resources: [resource()] }, { resources: [other] }]);
-  expect(entry.owner.shown).toBe("jobs in shop/dev and mails in shop/prod");
-  const resources = [
-    { stack: "stack0", urn: resource().urn },
-    { stack: "stack1", urn: other.urn },
-  ];
-  expect(dataOf(entry)).toMatchObject({ owner: { kind: "managed", resources } });
-});
-
 test("an endpoint whose id any state has is never an orphan, whatever else the states have", () => {
   const name = fc.constantFrom("jobs", "mails");
   const someUrl = fc.constantFrom<string | object>(url, "https://other.example.com", SECRET_URL);

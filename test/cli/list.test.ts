@@ -1,6 +1,6 @@
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { type Backend, backend, interrupted, recorded, SECRET_URL } from "./backend";
-import { API_KEY, type Ended, run, runBin } from "./running";
+import { API_KEY, run } from "./running";
 
 const AGE_MS = 5_400_000;
 let service: Emulator;
@@ -102,27 +102,17 @@ test.each<[what: string, given: Partial<Backend>, why: RegExp]>([
   expect(plain.stdout).not.toMatch(/no stack$/m);
 });
 
-test.each<[what: string, given: () => Partial<Backend>, shown: string]>([
-  ["a stack keeps as a secret", () => ({ own: own(SECRET_URL) }), "https://hooks.example.com/…"],
-  [
-    "a stack of another project may keep as a secret",
-    () => ({ own: {}, others: { x: "denied" } }),
-    "https://hooks.example.com/…",
-  ],
-  ["a stack of another project may keep", () => ({ own: {} }), "https://hooks.example.com/…"],
-  [
-    "every stack that has it shows",
-    () => ({ own: own("https://hooks.example.com/jobs") }),
-    "https://hooks.example.com/jobs",
-  ],
-  [
-    "an orphan shares with a secret one",
-    () => ({ own: own(SECRET_URL, "wh_2") }),
-    "https://hooks.example.com/…",
-  ],
+const whole = "https://hooks.example.com/jobs";
+const host = "https://hooks.example.com/…";
+test.each<[what: string, given: Partial<Backend>, shown: string]>([
+  ["a stack keeps as a secret", { own: own(SECRET_URL) }, host],
+  ["a stack of another project may keep as a secret", { own: {}, others: { x: "denied" } }, host],
+  ["a stack of another project may keep", { own: {} }, host],
+  ["every stack that has it shows", { own: own(whole) }, whole],
+  ["an orphan shares with a secret one", { own: own(SECRET_URL, "wh_2") }, host],
 ])("of a url that %s, list shows what it may", async (_what, given, shown) => {
   add("jobs", "jobs");
-  const { stdout } = await command(["list", "--all", "--json"], given());
+  const { stdout } = await command(["list", "--all", "--json"], given);
   expect(JSON.parse(stdout)[0].url).toBe(shown);
 });
 
@@ -133,11 +123,6 @@ test("without a Pulumi project, list shows the service of the environment", asyn
   expect(status).toBe(0);
   expect(stdout).toMatch(/https:\/\/hooks\.example\.com\/jobs +the command pulumi was not found on PATH$/m);
   expect(stderr).toMatch(/No stack of this project was read/);
-  const real: Ended = await runBin(["list", "--json"], { ...env, PATH: "/nowhere" });
-  expect(real.status).toBe(0);
-  expect(JSON.parse(real.stdout)).toEqual([
-    expect.objectContaining({ id: "wh_1", owner: expect.objectContaining({ kind: "unknown" }) }),
-  ]);
 });
 
 test("a partial list and an endpoint that cannot be read are told", async () => {

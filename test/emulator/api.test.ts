@@ -125,15 +125,12 @@ describe("API keys and accounts", () => {
     expect(emulator.endpoints()).toHaveLength(1);
   });
 
-  test.each([
-    ["Bearer k", 200],
-    ["k", 200],
-    ["Bearer x", 401],
-    ["Bearer", 401],
-  ])("the header Authorization: %s gets %i", async (authorization, status) => {
+  test("the key may be in Authorization, with or without a word before it", async () => {
     const emulator = await started({ apiKey: "k" });
-    const response = await fetch(`${emulator.url}/webhooks`, { headers: { authorization } });
-    expect(response.status).toBe(status);
+    const statuses = ["Bearer k", "k", "Bearer x", "Bearer"].map(async (authorization) => {
+      return (await fetch(`${emulator.url}/webhooks`, { headers: { authorization } })).status;
+    });
+    expect(await Promise.all(statuses)).toEqual([200, 200, 401, 401]);
   });
 
   test("an account cannot see or delete endpoints of another account", async () => {

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { verify, verifyDetailed } from "../../src/signature";
 import { receiver } from "./receiver";
@@ -7,20 +7,6 @@ import { A, B, SUCCEEDED, SUCCEEDED_BODY, verified } from "./signing";
 import { HOOK, started, until, withReceiver } from "./support";
 
 const QUICK = [1, 1, 1];
-
-/** A server that accepts connections and says nothing, and the connections that are open. */
-async function silent() {
-  const open = new Set<Socket>();
-  const server = createServer((socket) => {
-    open.add(socket);
-    socket
-      .on("error", () => undefined)
-      .on("close", () => open.delete(socket))
-      .resume();
-  });
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  return { server, open, host: `127.0.0.1:${(server.address() as AddressInfo).port}` };
-}
 
 describe("a delivery", () => {
   test("a delivery is signed as Standard Webhooks specifies", async () => {
@@ -109,14 +95,15 @@ describe("a delivery", () => {
 
   test("a connection that is never made counts as a timeout, and is closed", async () => {
     // The TLS handshake never ends.
-    const { server, open, host } = await silent();
+    const server = createServer((socket) => socket.on("error", () => undefined).resume());
+    await once(server.listen(0, "127.0.0.1"), "listening");
     const emulator = await started({ retryDelaysMs: [], deliveryTimeoutMs: 300 });
-    emulator.add({ ...HOOK, url: `https://${host}/` });
+    emulator.add({ ...HOOK, url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/` });
     const connected = once(server, "connection");
-    await emulator.deliver(SUCCEEDED);
-    await connected;
+    const delivering = emulator.deliver(SUCCEEDED);
+    const [socket] = await connected;
+    await Promise.all([delivering, once(socket, "close")]);
     expect(emulator.deliveries[0]?.error).toMatch(/^(timed out|UND_ERR_CONNECT_TIMEOUT)$/);
-    await until(() => open.size === 0);
     server.close();
   });
 
