@@ -27,14 +27,19 @@ describe("over HTTP/2", () => {
     return { ...made, client, post, statusOf };
   }
 
-  test("a delivery is handled, and another method is answered 405", async () => {
-    const { post, statusOf, outcomes } = await serveHttp2();
-    const { headers, body } = delivered();
-    const stream = post(headers);
-    stream.end(body);
-    expect(await statusOf(stream)).toBe(200);
-    expect(outcomes).toMatchObject([{ outcome: "handled" }]);
+  test("a delivery is handled once, also with a byte order mark, and a forged one, an old one and another method are refused", async () => {
+    const { post, statusOf, outcomes, rejections } = await serveHttp2();
+    const deliver = ({ headers, body } = delivered()) => statusOf(post(headers).end(body));
+    const genuine = delivered();
+    expect([await deliver(genuine), await deliver(genuine)]).toEqual([200, 200]);
+    const marked = Buffer.from(`\uFEFF${genuine.body}`);
+    expect(await deliver(delivered({ body: marked }))).toBe(200);
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["handled", "duplicate", "handled"]);
+    expect(await deliver({ ...delivered(), body: marked })).toBe(401);
+    expect(await deliver(delivered({ at: Date.now() - 3_600_000 }))).toBe(401);
     expect(await statusOf(post({ ":method": "GET" }).end())).toBe(405);
+    const reasons = ["signature-mismatch", "timestamp-too-old", "method"];
+    expect(rejections.map(({ reason }) => reason)).toEqual(reasons);
   });
 
   test.each<[string, ServerOptions, number]>([
