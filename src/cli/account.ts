@@ -40,7 +40,7 @@ export async function withAccount<T>(context: Context, work: (account: Account) 
     );
   const reading = pulumi.find<Configuration>(["config", "--json", "--show-secrets"]);
   const found = await output.during(() => "Reading the stack's settings…", reading);
-  const { settings, providerName, showResponses } = resolved(context, found);
+  const { settings, providerName, showResponses } = resolve(context, found);
   const { timeoutSeconds, ...service } = settings;
   const connection = { ...service, timeoutMs: timeoutSeconds * 1_000 };
   const client = new WebhooksClient(connection);
@@ -56,7 +56,7 @@ export async function withAccount<T>(context: Context, work: (account: Account) 
 }
 
 /** Returns the settings, and hides those that are secret. @throws CliError `SETTINGS_INVALID` */
-function resolved({ env, output, pulumi }: Context, { value, absence }: Found<Configuration>) {
+function resolve({ env, output, pulumi }: Context, { value, absence }: Found<Configuration>) {
   for (const name of ["webhooks:apiKey", "webhooks:baseUrl", "webhooks:apiKeyHeader"]) {
     const setting = value?.[name];
     if (setting?.value && setting.secret) output.mask.hide(setting.value.replace(/\/+$/, ""));

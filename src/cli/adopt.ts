@@ -48,7 +48,7 @@ export const adopt: Subcommand<Flags> = {
       const inventory = await takeInventory(context, account, { orphans: true });
       const whyNot = (entry: Entry) => entry.owner.whyNotOrphan ?? whyUndeclarable(context, entry, native);
       const entries =
-        ids.length > 0 ? named(ids, inventory, "adopted", whyNot) : unmanaged(context, inventory, whyNot);
+        ids.length > 0 ? named(ids, inventory, "adopted", whyNot) : adoptable(context, inventory, whyNot);
       const adoptions = namedAfterUrls(entries, inventory);
       const code = native ? importFile(adoptions) : programText(adoptions, inventory);
       output.data({ adoptions, code }, () => {
@@ -63,7 +63,7 @@ export const adopt: Subcommand<Flags> = {
 };
 
 /** Returns the orphans that can be adopted without a doubt, and says why it leaves out others that no resource has. */
-function unmanaged(
+function adoptable(
   { output }: Context,
   { entries }: Inventory,
   whyNot: (entry: Entry) => string | undefined,

@@ -33,17 +33,17 @@ export async function readSecrets(context: Context): Promise<SigningSecrets> {
   const { terminal } = context;
   if (!terminal.isInteractive) throw new CliError("SECRET_MISSING", `there is no signing secret. ${WAYS}`);
   const typed = await terminal.question("The signing secret (whsec_…, not shown): ", { hidden: true });
-  return hidden(context, ofText(typed, "what was typed"));
+  return hide(context, ofText(typed, "what was typed"));
 }
 
 /** The same without a question: undefined if there is no secret. @throws as `readSecrets` does */
 export async function findSecrets(context: Context): Promise<SigningSecrets | undefined> {
   const { env, pulumi } = context;
   const { WEBHOOK_SECRET, WEBHOOK_RECEIVER }: NodeJS.ProcessEnv = pulumi.stack === undefined ? env : {};
-  if (WEBHOOK_SECRET) return hidden(context, ofText(WEBHOOK_SECRET, "WEBHOOK_SECRET"));
-  if (WEBHOOK_RECEIVER) return hidden(context, ofConfig(WEBHOOK_RECEIVER, "WEBHOOK_RECEIVER"));
+  if (WEBHOOK_SECRET) return hide(context, ofText(WEBHOOK_SECRET, "WEBHOOK_SECRET"));
+  if (WEBHOOK_RECEIVER) return hide(context, ofConfig(WEBHOOK_RECEIVER, "WEBHOOK_RECEIVER"));
   const found = await ofStack(context);
-  return found && hidden(context, found);
+  return found && hide(context, found);
 }
 
 async function ofStack({ output, pulumi }: Context): Promise<SigningSecrets | undefined> {
@@ -76,7 +76,7 @@ function ofText(text: string, source: string): SigningSecrets {
   throw new ReceiverConfigError("CONFIG_INVALID", `${source} cannot be used: ${problems.join("; ")}`);
 }
 
-function hidden({ output }: Context, found: SigningSecrets): SigningSecrets {
+function hide({ output }: Context, found: SigningSecrets): SigningSecrets {
   for (const secret of [...found.secrets, ...[...found.others.values()].flat()]) output.mask.hide(secret);
   return found;
 }

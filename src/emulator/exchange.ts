@@ -60,13 +60,13 @@ export function exchange(parts: Parts) {
     if (response.destroyed || kind === "late-commit" || kind?.startsWith("hang-")) return;
     if (kind?.startsWith("reset-")) return request.socket.resetAndDestroy();
     response.setHeader("Date", new Date(now()).toUTCString());
-    send(response, fault === undefined ? right : garbled(fault, right));
+    send(response, fault === undefined ? right : garble(fault, right));
     entry.status = response.statusCode;
   }
 }
 
 /** Returns what a fault makes of the right response. A 204 gets a body if the fault is about the body. */
-function garbled(fault: NonNullable<ReturnType<Faults["take"]>>, right: EmulatedResponse): EmulatedResponse {
+function garble(fault: NonNullable<ReturnType<Faults["take"]>>, right: EmulatedResponse): EmulatedResponse {
   const whole = right.status === 204 ? { ...right, status: 200, body: { deleted: true } } : right;
   const { headers, body = "" } = whole;
   const content = textOf(body);

@@ -74,7 +74,7 @@ const isList = ({ method, path }: ApiRequest) => method === "GET" && path === "/
 const isGet = ({ method, path }: ApiRequest) => method === "GET" && path !== "/webhooks";
 const isA = (method: string) => (request: ApiRequest) => request.method === method;
 /** Returns the emulator with other responses to some requests. */
-const responding = (
+const respond = (
   status: number,
   isMeant: (request: ApiRequest) => boolean,
   change: (body: object) => { readonly status?: number; readonly body?: unknown },
@@ -87,15 +87,15 @@ const withoutZone = (rows: object) =>
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 
 test.each<[differs: string[], options: EmulatorOptions]>([
-  [["key"], responding(401, isList, () => ({ status: 200, body: [] }))],
-  [["list"], responding(200, isList, (data) => ({ body: { data, hasMore: true } }))],
+  [["key"], respond(401, isList, () => ({ status: 200, body: [] }))],
+  [["list"], respond(200, isList, (data) => ({ body: { data, hasMore: true } }))],
   [["list-lag"], { lagMs: 3_600_000 }],
-  [["timestamps"], responding(200, isList, (rows) => ({ body: withoutZone(rows) }))],
+  [["timestamps"], respond(200, isList, (rows) => ({ body: withoutZone(rows) }))],
   [["get", "unknown-id"], { answer: (request, right) => (isGet(request) ? { status: 405 } : right) }],
-  [["refusals"], responding(400, isA("POST"), () => ({ status: 408 }))],
-  [["delete"], responding(204, isA("DELETE"), () => ({ status: 405 }))],
-  [["unknown-id"], responding(404, isGet, () => ({ status: 400 }))],
-  [["secrets"], responding(201, isA("POST"), (body) => ({ body: { ...body, secret } }))],
+  [["refusals"], respond(400, isA("POST"), () => ({ status: 408 }))],
+  [["delete"], respond(204, isA("DELETE"), () => ({ status: 405 }))],
+  [["unknown-id"], respond(404, isGet, () => ({ status: 400 }))],
+  [["secrets"], respond(201, isA("POST"), (body) => ({ body: { ...body, secret } }))],
 ])("a service that differs in %j is told so, and nothing is left", async (expected, options) => {
   await serve(options);
   const { status, differs } = await verdicts();
@@ -105,7 +105,7 @@ test.each<[differs: string[], options: EmulatorOptions]>([
 });
 
 test("an endpoint that was there before is never deleted, also if the service responds with it", async () => {
-  await serve(responding(201, isA("POST"), (body) => ({ body: { ...body, id: "wh_1" } })));
+  await serve(respond(201, isA("POST"), (body) => ({ body: { ...body, id: "wh_1" } })));
   service.add({ url: "https://hooks.example.com/somebody", type: "development" });
   const { differs } = await verdicts();
   expect(differs).toEqual(["register"]);
@@ -124,7 +124,7 @@ test.each(["reset-after", "malformed", "empty"] as const)(
 );
 
 test("without a list, nothing is registered", async () => {
-  await serve(responding(200, isList, () => ({ body: "<html>" })));
+  await serve(respond(200, isList, () => ({ body: "<html>" })));
   const { differs, clauses } = await verdicts();
   expect(differs).toEqual(["list"]);
   expect(clauses.find(({ clause }) => clause === "register")?.verdict).toBe("cannot tell");

@@ -47,7 +47,7 @@ export const checkServiceWith = (clock: Clock): Subcommand<Flags> => ({
       endItself();
       const direct = openDispatcher(connection.baseUrl);
       const leaky: string[] = [];
-      const dispatcher = watched(direct, (request) => leaky.push(request));
+      const dispatcher = watch(direct, (request) => leaky.push(request));
       const settings = { ...connection, dispatcher };
       const client = new WebhooksClient(settings);
       const wrongKey = new WebhooksClient({ ...settings, apiKey: `wrong-key-${randomUUID()}` });
@@ -94,7 +94,7 @@ function errorAfter({ pulumi, signal }: Context, left: readonly string[]): CliEr
 }
 
 /** Returns a dispatcher that names each request whose response has a signing secret, which the client's results do not show. */
-function watched(direct: Dispatcher, onSecret: (request: string) => unknown): Dispatcher {
+function watch(direct: Dispatcher, onSecret: (request: string) => unknown): Dispatcher {
   return direct.compose((dispatch) => (options, handler) => {
     let text = "";
     return dispatch(options, {
