@@ -3,6 +3,7 @@ import { JOB_EVENTS } from "../signature/event";
 import type { TrackedDelivery } from "./delivery";
 import { refuseOptions } from "./limits";
 import type { Handling } from "./options";
+import type { Warn } from "./reports";
 import type { Delivery, Handler, SchemaIssue, StandardSchema } from "./types";
 
 /** Handles a delivery that has been taken. */
@@ -60,6 +61,28 @@ function onValidData(schema: StandardSchema, event: string, work: Work): Work {
     delivery.data = result.value;
     return work(delivery);
   };
+}
+
+/**
+ * Checks what a handler, or a queue's `add`, resolved with. Only a `Response` with `ok: false` is a failure: `fetch` resolves with one.
+ * Warns of an object that runs only when it is told to, such as an Observable or a query.
+ * @param what which of them, for the message
+ * @throws TypeError
+ */
+export function checkResult(result: unknown, what: "a handler" | "the queue's add", warn: Warn): void {
+  if (typeof result !== "object" || result === null) return;
+  const object = result as Readonly<Record<string, unknown>>;
+  // By its tag: undici and node-fetch have classes of their own, and Hono's server replaces the global one.
+  if (Object.prototype.toString.call(result) === "[object Response]" && object.ok === false)
+    throw new TypeError(
+      `What ${what} returned is a Response with status ${object.status}, so it counts as failed.`,
+    );
+  const runs = ["subscribe", "execute"].find((name) => typeof object[name] === "function");
+  if (runs !== undefined)
+    warn(
+      `What ${what} returned has a function ${runs}, so it may never have run, and the delivery counts as done. ` +
+        "Await its end: return lastValueFrom(observable), or what execute() returns.",
+    );
 }
 
 /** A delivery's data does not fit the schema of its event. */

@@ -17,17 +17,13 @@ export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Settles as the work does, or rejects if it takes longer. The work goes on.
- * @param what what takes long, such as "The dedupe store", or a function that makes the error to reject with
+ * @param what what takes long, such as "The dedupe store"
  */
 // Not Promise.race, which costs several promises more for each delivery.
-export function inTime<T>(
-  what: string | (() => Error),
-  milliseconds: number,
-  work: PromiseLike<T>,
-): Promise<T> {
+export function inTime<T>(what: string, milliseconds: number, work: PromiseLike<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const stopTimer = startTimer(milliseconds, () =>
-      reject(typeof what === "function" ? what() : new Error(`${what} took longer than ${milliseconds} ms.`)),
+      reject(new Error(`${what} took longer than ${milliseconds} ms.`)),
     );
     void Promise.resolve(work).then(resolve, reject).then(stopTimer);
   });

@@ -1,7 +1,15 @@
 import type { Claim } from "./dedupe/store";
 import type { TrackedDelivery } from "./delivery";
-import { type Work, workFinder } from "./handlers";
-import { checkedTimeout, checkNumber, DeadlineError, inTime, isThenable, requireMethods } from "./limits";
+import { checkResult, type Work, workFinder } from "./handlers";
+import {
+  checkedTimeout,
+  checkNumber,
+  DeadlineError,
+  inTime,
+  isThenable,
+  requireMethods,
+  startTimer,
+} from "./limits";
 import type { Handling } from "./options";
 import type { Warn } from "./reports";
 import type { OutcomeKind } from "./types";
@@ -54,32 +62,50 @@ export function handlerProcessor<Events extends object>(
     );
   const workOf = workFinder(handling);
 
-  /** Calls a handler, and fires its delivery's signal at the deadline, or when it is told to stop. Never rejects. */
-  async function run(
+  /** Calls a handler. Never rejects. */
+  async function call(
+    work: Work,
+    delivery: TrackedDelivery,
+    signal?: AbortSignal,
+  ): Promise<ProcessingResult> {
+    try {
+      // A claim may have taken so long that the handler would only start after it was told to stop.
+      signal?.throwIfAborted();
+      checkResult(await work(delivery), "a handler", warn);
+      // It may have resolved because it was told to stop, with its work half done.
+      if (delivery.isWatched()) signal?.throwIfAborted();
+      return { outcome: "handled" };
+    } catch (error) {
+      return { outcome: "failed", error };
+    }
+  }
+
+  /** The same, and fires the delivery's signal at the deadline, or when it is told to stop. */
+  function run(
     work: Work,
     delivery: TrackedDelivery,
     signal: AbortSignal | undefined,
     onLate?: () => Promise<void>,
   ): Promise<ProcessingResult> {
-    // A claim may have taken so long that the handler would only start after it was told to stop.
-    if (signal?.aborted) return { outcome: "failed", error: signal.reason };
     const stop = () => delivery.expire(signal?.reason);
     signal?.addEventListener("abort", stop, { once: true });
-    const working = (async () => checkResult(await work(delivery), "a handler", warn))();
-    try {
-      await inTime(() => new DeadlineError(timeoutMs), timeoutMs, working);
-      // It may have resolved because it was told to stop, with its work half done.
-      if (signal?.aborted && delivery.isWatched()) return { outcome: "failed", error: signal.reason };
-      return { outcome: "handled" };
-    } catch (error) {
-      if (!(error instanceof DeadlineError)) return { outcome: "failed", error };
-      delivery.expire(error);
-      // A handler that watches its signal may have resolved because it stopped; then the retry is handled again.
-      working.then(() => (delivery.isWatched() ? undefined : onLate?.())).catch(() => {});
-      return { outcome: "timed-out", error };
-    } finally {
-      signal?.removeEventListener("abort", stop);
-    }
+    const working = call(work, delivery, signal);
+    return new Promise((resolve) => {
+      function end(result: ProcessingResult): void {
+        stopTimer();
+        signal?.removeEventListener("abort", stop);
+        resolve(result);
+      }
+      const stopTimer = startTimer(timeoutMs, () => {
+        const error = new DeadlineError(timeoutMs);
+        delivery.expire(error);
+        end({ outcome: "timed-out", error });
+        // A handler that watches its signal may have resolved because it stopped; then the retry is handled again.
+        const isDone = ({ outcome }: ProcessingResult) => outcome === "handled" && !delivery.isWatched();
+        working.then((result) => (isDone(result) ? onLate?.() : undefined)).catch(() => {});
+      });
+      void working.then(end);
+    });
   }
 
   return async (delivery, key, signal) => {
@@ -123,28 +149,6 @@ function unhandled(event: string | undefined, warn: Warn): ProcessingResult {
     "unhandled",
   );
   return { outcome: "unhandled" };
-}
-
-/**
- * Checks what a handler, or a queue's `add`, resolved with. Only a `Response` with `ok: false` is a failure: `fetch` resolves with one.
- * Warns of an object that runs only when it is told to, such as an Observable or a query.
- * @param what which of them, for the message
- * @throws TypeError
- */
-export function checkResult(result: unknown, what: "a handler" | "the queue's add", warn: Warn): void {
-  if (typeof result !== "object" || result === null) return;
-  const object = result as Readonly<Record<string, unknown>>;
-  // By its tag: undici and node-fetch have classes of their own, and Hono's server replaces the global one.
-  if (Object.prototype.toString.call(result) === "[object Response]" && object.ok === false)
-    throw new TypeError(
-      `What ${what} returned is a Response with status ${object.status}, so it counts as failed.`,
-    );
-  const runs = ["subscribe", "execute"].find((name) => typeof object[name] === "function");
-  if (runs !== undefined)
-    warn(
-      `What ${what} returned has a function ${runs}, so it may never have run, and the delivery counts as done. ` +
-        "Await its end: return lastValueFrom(observable), or what execute() returns.",
-    );
 }
 
 /** Waits for a store. One in memory returns no promise. */

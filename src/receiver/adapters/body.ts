@@ -25,20 +25,26 @@ export interface Sent {
 }
 
 /**
- * Returns a function that responds to a request of a platform, which `look` reads. It never rejects, whatever the request is.
+ * Returns a function that responds to a request of a platform. It never rejects, whatever the request is.
  * @param remedy what to change where something else reads the body first
+ * @param look reads what the platform has as its request
  * @throws TypeError for anything but a receiver, such as a promise of one: each delivery would get 500
  */
-export function responder(adapter: string, receiver: Receiver, remedy: string) {
+export function responder<Request>(
+  adapter: string,
+  receiver: Receiver,
+  remedy: string,
+  look: (request: Request) => Sent,
+) {
   if (typeof receiver?.handle !== "function")
     throw new TypeError(
       `${adapter} did not get a receiver. Pass what createReceiver returns, or await receiverFromStack first.`,
     );
   const advice = `${adapter}: the request body was read before its signature could be verified, and a signature covers the bytes as sent. ${remedy}`;
 
-  return async (look: () => Sent): Promise<ReceiverResponse> => {
+  return async (request: Request): Promise<ReceiverResponse> => {
     try {
-      const { method, headers, read } = look();
+      const { method, headers, read } = look(request);
       if (method !== "POST") return await receiver.refuse("method");
       let body: Uint8Array | Refusal;
       try {

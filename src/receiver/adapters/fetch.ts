@@ -24,14 +24,14 @@ export function fetchHandler(
   receiver: Receiver,
   options: BodyTimeoutOptions = {},
 ): (request: Request) => Promise<Response> {
-  const respond = responder("fetchHandler", receiver, REMEDY);
   const limits = { maxBytes: receiver.maxBodyBytes, timeoutMs: bodyTimeoutOf(options) };
+  const respond = responder("fetchHandler", receiver, REMEDY, (request: Request) => ({
+    method: request.method,
+    headers: request.headers,
+    read: () => readBody(request, limits),
+  }));
   return async (request) => {
-    const read = () => readBody(request, limits);
-    const { status, headers, body } = await respond(() => {
-      const { method, headers } = request;
-      return { method, headers, read };
-    });
+    const { status, headers, body } = await respond(request);
     return new Response(body, { status, headers });
   };
 }

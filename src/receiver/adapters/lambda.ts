@@ -48,29 +48,33 @@ const REMEDY =
  * @throws TypeError for anything but a receiver
  */
 export function lambdaHandler(receiver: Receiver): (event: LambdaHttpEvent) => Promise<LambdaHttpResult> {
-  const respond = responder("lambdaHandler", receiver, REMEDY);
+  const respond = responder("lambdaHandler", receiver, REMEDY, (event: LambdaHttpEvent) => ({
+    method: methodOf(event),
+    // A header that was sent twice has both values in the first.
+    headers: event.multiValueHeaders ?? event.headers ?? {},
+    read() {
+      const text: unknown = event.body ?? "";
+      if (typeof text !== "string") return "parsed-body";
+      return Buffer.from(text, event.isBase64Encoded ? "base64" : "utf8");
+    },
+  }));
   return async (event) => {
-    const { http }: { http?: { method?: string } } = event?.requestContext ?? {};
-    const method = http?.method ?? event?.httpMethod;
     // Any result would make SQS delete its messages, Kafka go on, and EventBridge take the event for handled.
-    if (method === undefined)
+    if (methodOf(event) === undefined)
       throw new TypeError(
         "lambdaHandler did not get the event of a request. Invoke the function by a function URL, a load balancer, or API Gateway with " +
           "Lambda proxy integration. For the messages of SQS, use sqsHandler(queueWorker({ handlers })).",
       );
-    const read = () => {
-      const text: unknown = event.body ?? "";
-      if (typeof text !== "string") return "parsed-body";
-      return Buffer.from(text, event.isBase64Encoded ? "base64" : "utf8");
-    };
-    // A header that was sent twice has both values here.
-    const { multiValueHeaders } = event;
-    const sent = multiValueHeaders ?? event.headers ?? {};
-    const { status, headers, body } = await respond(() => ({ method, headers: sent, read }));
+    const { status, headers, body } = await respond(event);
     const result = { statusCode: status, body, isBase64Encoded: false } as const;
-    if (!multiValueHeaders) return { ...result, headers: { ...headers } };
+    if (!event.multiValueHeaders) return { ...result, headers: { ...headers } };
     // A load balancer that sends multi-value headers requires them; the others accept or ignore them.
     const multiple = Object.entries(headers).map(([name, value]) => [name, [value]]);
     return { ...result, multiValueHeaders: Object.fromEntries(multiple) };
   };
+}
+
+function methodOf(event: LambdaHttpEvent): string | undefined {
+  const { http }: { http?: { method?: string } } = event?.requestContext ?? {};
+  return http?.method ?? event?.httpMethod;
 }

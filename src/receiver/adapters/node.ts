@@ -38,13 +38,13 @@ export function nodeHandler(
   receiver: Receiver,
   options: BodyTimeoutOptions = {},
 ): (request: NodeRequest, response: NodeResponse) => Promise<void> {
-  const respond = responder("nodeHandler", receiver, REMEDY);
   const limits = { maxBytes: receiver.maxBodyBytes, timeoutMs: bodyTimeoutOf(options) };
-  return async (request, response) => {
-    const read = () => readBody(request, limits);
-    const look = () => ({ method: request.method, headers: headersOf(request), read });
-    send(request, response, await respond(look));
-  };
+  const respond = responder("nodeHandler", receiver, REMEDY, (request: NodeRequest) => ({
+    method: request.method,
+    headers: headersOf(request),
+    read: () => readBody(request, limits),
+  }));
+  return async (request, response) => send(request, response, await respond(request));
 }
 
 // Not `req.headers`, which joins or drops a header that was sent twice, nor `req.headersDistinct`, which some versions of Node

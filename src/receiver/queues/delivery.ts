@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { asBuffer } from "../../signature/event";
+import { checkResult } from "../handlers";
 import { checkedTimeout, inTime, isThenable, refuseOptions, requireMethods } from "../limits";
 import type { QueueReceiverOptions } from "../options";
-import { checkResult, type DeliveryProcessor } from "../process";
+import type { DeliveryProcessor } from "../process";
 import type { Warn } from "../reports";
 import type { Delivery } from "../types";
 import type { DeliveryQueue, QueuedDelivery } from "./queue";
