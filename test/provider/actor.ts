@@ -179,17 +179,22 @@ export class Actor {
         this.#left.push(warning);
     }
     this.#warned = this.world.warnings.length;
-    this.#others = this.#others.filter((other) => !this.#isAdopted(other, program));
+    for (const endpoint of this.world.service.endpoints)
+      if (this.#isAdopted(endpoint, program)) {
+        this.#others = this.#others.filter((other) => other !== endpoint);
+        // Whatever its ip is.
+        endpoint.by = undefined;
+      }
     // Also what an earlier run warned of: it was killed when the state still had the endpoint, and no later run names it.
     this.#deleteNamed(this.#left);
     return problems;
   }
 
-  /** Whether the stack has what somebody else registered because a resource says "adopt": from then on it is the stack's. */
-  #isAdopted(other: Registered, program: readonly Declared[]): boolean {
+  /** Whether the stack may have an endpoint because a resource says "adopt". */
+  #isAdopted(endpoint: Registered, program: readonly Declared[]): boolean {
     const isIts = ({ provider, args }: Declared) =>
-      args.ifExists === "adopt" && keyIn(provider, args) === keyIn(other.account, other);
-    return this.world.has(other) && program.some(isIts);
+      args.ifExists === "adopt" && keyIn(provider, args) === keyIn(endpoint.account, endpoint);
+    return this.world.has(endpoint) && program.some(isIts);
   }
 
   #hasPendingDuplicate(): boolean {

@@ -16,7 +16,7 @@ export interface Registered {
   /** On the service's clock, in milliseconds since 1970. */
   readonly made: number;
   /** Whose process registered it; undefined for what anybody else registered. */
-  readonly by: object | undefined;
+  by: object | undefined;
 }
 
 /** How a request ends. `late` commits and answers late, `late-answer` only answers late. */

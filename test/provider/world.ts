@@ -171,9 +171,8 @@ export class World {
       const [endpoint] = at < 0 ? [] : left.splice(at, 1);
       if (resource.delete || resource.initErrors || resource.pendingReplacement || !endpoint)
         return `${endpoint ? "not whole" : "not at the service"}: ${JSON.stringify(resource)}`;
-      // What somebody else registered, and what is adopted, has an ip that nobody can see.
-      const isSeen = endpoint.by !== undefined && resource.inputs.ifExists !== "adopt";
-      const { ip } = isSeen ? endpoint : resource.inputs;
+      // What somebody else registered has an ip that nobody can see.
+      const { ip } = endpoint.by === undefined ? resource.inputs : endpoint;
       return lineOf(nameOf(resource.urn), providerNameOf(resource), { ...endpoint, ip });
     };
     const endpoint = (each: Registered) => lineOf(`${each.id}, in no state,`, each.account, each);
