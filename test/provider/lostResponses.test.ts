@@ -32,10 +32,10 @@ async function pendingUp(program: readonly Declared[], more?: Partial<Fault>) {
   lose(more);
   await stops(world.up(program), /REGISTRATION_PENDING/);
 }
-/** Runs an `up` that is killed when its first registration is made and not answered. */
-async function killedUp(program: readonly Declared[], { alone = false } = {}) {
+/** Runs an `up` that is killed when its first registration is made and gets no response. */
+async function killedUp(program: readonly Declared[]) {
   world.service.watch = ({ operation }, moment) => {
-    if (operation === "register" && moment === "done") world.kill({ alone });
+    if (operation === "register" && moment === "done") world.kill();
   };
   await world.up(program).catch((error: unknown) => expect(error).toBeInstanceOf(Killed));
   world.service.watch = () => {};
@@ -85,19 +85,6 @@ describe("a registration that got no usable answer", () => {
       );
     },
   );
-
-  test("one that was never made is sent again once its window is over, and dropped by a refresh", async () => {
-    const theirs = [appear("late")];
-    for (const command of ["up", "refresh"] as const) {
-      const beside = [declared("late", "late", { ifExists: "register" })];
-      await pendingUp(beside);
-      await world.time.pass(GRACE_MS);
-      const run = async () => expect(await world.run(command, beside)).toEqual([]);
-      expect(await timeOf(run)).toBeLessThan(1_000);
-      settled(command === "up" ? beside : [], theirs);
-      await world.destroy();
-    }
-  });
 
   test("one that waited for its turn is dated when it is sent", async () => {
     lose({ kind: "status", status: 429, headers: { "retry-after": "25" } });
@@ -243,71 +230,19 @@ describe("a registration that got no usable answer", () => {
   });
 });
 
-describe("what a killed run registered", () => {
-  const before = [declared("kept")];
-  const program = [...before, declared("lost")];
-  beforeEach(() => world.up(before));
-
-  test("a preview does not show it, and a plain up takes it over, and says so", async () => {
-    await killedUp(program);
-    const [made] = world.unowned();
-    const { resources, pendingCreates } = world.stack;
-    world.service.requests.length = 0;
-    expect(await world.run("preview", program)).toEqual([]);
-    expect(world.stack).toMatchObject({ resources, pendingCreates });
-    await heals(program);
-    expect(world.service.changes).toEqual([]);
-    const message = `WebhookEndpoint "lost": took over ${made?.id} (https://hooks.example.com/…) that an interrupted run had registered`;
-    expect(world.shown.slice(-1)).toEqual([{ severity: "info", message }]);
-  });
-
-  test("an equal endpoint of others is never taken and never deleted, registered before, between and after", async () => {
-    const others = [appear("lost")];
-    await world.time.pass(60_000);
-    // A preview stops, and whoever goes on has decided.
-    const decided = [...before, declared("lost", "lost", { ifExists: "register" })];
-    await stops(world.run("preview", program), /ENDPOINT_EXISTS/);
-    await killedUp(decided);
-    await world.time.pass(60_000);
-    others.push(appear("lost"));
-    await world.time.pass(60_000);
-    expect(await world.up(decided)).toEqual([]);
-    others.push(appear("lost"));
-    await heals(program, others);
-    await world.destroy();
-    settled([], others);
-  });
-
-  test.each([
-    ["somebody else registered an equal one within its window", "REGISTRATION_IN_DOUBT"],
-    ["the plugin alone was killed", "ENDPOINT_EXISTS"],
-    ["it waited longer than the grace period for its turn", "ENDPOINT_EXISTS"],
-  ])("if %s, the next up stops, and names the id", async (reason, code) => {
-    if (/waited/.test(reason)) lose({ kind: "status", status: 429, headers: { "retry-after": "25" } });
-    await killedUp(program, { alone: /alone/.test(reason) });
-    const [made] = world.unowned();
-    const others = /somebody else/.test(reason) ? [appear("lost")] : [];
-    const named = [made, ...others].map((each) => each?.id).join(".*");
-    await stops(world.up(program), new RegExp(`^lost: .*${named}.*${code}`, "s"));
-    await heals([...before, declared("lost", "lost", { adoptId: made?.id ?? "" })], others);
-  });
-
-  test("without a readable state, what got no answer is settled, and what was killed is named, with a warning that says what this run does not see", async () => {
-    const late = [...before, declared("late")];
-    await pendingUp(late);
-    await killedUp([...late, declared("lost")]);
-    world.isStateReadable = false;
-    appear("late", { by: world });
-    expect(await world.up(late)).toEqual([]);
-    settled(late, world.unowned());
-    world.shown.length = 0;
-    await stops(
-      world.up([...late, declared("lost")]),
-      /could not be read: no pulumi on PATH.*ENDPOINT_EXISTS/s,
-    );
-    const warning = /state of this stack cannot be read \(no pulumi on PATH\)/;
-    expect(world.warnings).toEqual([expect.stringMatching(warning)]);
-  });
+test("without a readable state, what got no response is settled, and what was killed is named, with a warning that says what this run does not see", async () => {
+  const late = [declared("late")];
+  await pendingUp(late);
+  await killedUp([...late, declared("lost")]);
+  world.isStateReadable = false;
+  appear("late", { by: world });
+  expect(await world.up(late)).toEqual([]);
+  settled(late, world.unowned());
+  world.shown.length = 0;
+  const both = [...late, declared("lost")];
+  await stops(world.up(both), /could not be read: no pulumi on PATH.*ENDPOINT_EXISTS/s);
+  const warning = /state of this stack cannot be read \(no pulumi on PATH\)/;
+  expect(world.warnings).toEqual([expect.stringMatching(warning)]);
 });
 
 test("one resource does not adopt what another one has, whichever comes first", async () => {

@@ -135,11 +135,11 @@ export class World {
     return this.time.until(run.run(command, program));
   }
 
-  /** Kills the whole run under way, or its plugins alone: then the engine sees each call fail. */
-  kill({ alone = false }: { readonly alone?: boolean } = {}): void {
+  /** Kills the whole run under way. */
+  kill(): void {
     for (const process of this.#processes) {
       process.isDead = true;
-      process.die(alone ? new VerbError("the plugin has crashed") : new Killed());
+      process.die(new Killed());
     }
   }
 
