@@ -1,5 +1,4 @@
-import { changedArguments, checkArguments, declaredArguments } from "../../src/provider/arguments";
-import type { EndpointState } from "../../src/provider/state";
+import { checkArguments, declaredArguments } from "../../src/provider/arguments";
 import { gracePeriodFor, parseTimestamp } from "../../src/provider/time";
 import { UNKNOWN_VALUE } from "../../src/shared/unknownValue";
 
@@ -57,17 +56,6 @@ test("null is an argument that was left out, and hidden inputs are none", () => 
   const names = ["__provider", "__resourceName", "__organization", "__urlIsSecret", "__after"];
   const hidden = Object.fromEntries(names.map((name) => [name, ""]));
   expect(declaredArguments({ ...valid, ip: null, ...hidden })).toEqual(valid);
-});
-
-test.each<[object, string[]]>([
-  [{}, []],
-  [{ url: "https://HOOKS.example.com/t0ken" }, ["url"]],
-  [{ type: "development" }, ["type"]],
-  [{ ip: "192.0.2.1" }, ["ip"]],
-  [{ adoptId: "wh_1", ifExists: "register" }, []],
-])("a change of %j replaces because of %j", (change, names) => {
-  const state = { ...valid, ip: null } as EndpointState;
-  expect(changedArguments(state, { ...valid, ...change } as never)).toEqual(names);
 });
 
 const noon = Date.UTC(2026, 0, 1, 12);
