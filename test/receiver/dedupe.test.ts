@@ -62,7 +62,7 @@ describe("dedupeKey", () => {
     ["throws", () => JSON.parse("")],
     ["returns an empty string", () => ""],
     ["returns nothing", () => undefined as unknown as string],
-  ])("a dedupeKey that %s has the answer 500, and no handler is called", async (_how, dedupeKey) => {
+  ])("a dedupeKey that %s has the response 500, and no handler is called", async (_how, dedupeKey) => {
     const handler = jest.fn();
     const { receiver, outcomes } = receiverOf({ handlers: { "job.succeeded": handler }, dedupeKey });
     expect(await receiver.handle(delivered())).toMatchObject({ status: 500 });
@@ -86,14 +86,14 @@ describe("the store of a receiver", () => {
     ["throws", () => JSON.parse("")],
     ["hangs", never],
   ])(
-    "that %s on a claim has the answer 503 with Retry-After, and no handler is called",
+    "that %s on a claim has the response 503 with Retry-After, and no handler is called",
     async (_how, claim) => {
       const handler = jest.fn();
       const dedupe = { ...working, claim: claim as DedupeStore["claim"] };
       const { receiver, outcomes } = receiverOf({ dedupe, handlers: { "job.succeeded": handler } });
-      const answering = receiver.handle(delivered());
+      const responding = receiver.handle(delivered());
       await jest.advanceTimersByTimeAsync(5_000);
-      expect(await answering).toMatchObject({ status: 503, headers: { "retry-after": "5" } });
+      expect(await responding).toMatchObject({ status: 503, headers: { "retry-after": "5" } });
       expect(outcomes).toMatchObject([{ outcome: "store-unavailable", error: expect.any(Error) }]);
       expect(handler).not.toHaveBeenCalled();
     },
@@ -110,7 +110,7 @@ describe("the store of a receiver", () => {
     expect(await receiver.handle(delivered())).toMatchObject(expected);
   });
 
-  test("that fails to complete is asked again in the background: the answer is 200, and a retry a duplicate", async () => {
+  test("that fails to complete is asked again in the background: the response is 200, and a retry a duplicate", async () => {
     const memory = memoryDedupe();
     const complete = jest.fn(memory.complete).mockImplementationOnce(broken).mockImplementationOnce(broken);
     const { receiver, outcomes, outcomeOf } = receiverOf({ dedupe: { ...memory, complete } });
@@ -150,11 +150,11 @@ describe("the store of a receiver", () => {
     expect(complete).toHaveBeenCalledTimes(1);
   });
 
-  test("that hangs at the end of a delivery holds up the answer for five seconds", async () => {
+  test("that hangs at the end of a delivery holds up the response for five seconds", async () => {
     const { receiver, outcomes } = receiverOf({ dedupe: { ...working, complete: never } });
-    const answering = receiver.handle(delivered());
+    const responding = receiver.handle(delivered());
     await jest.advanceTimersByTimeAsync(5_000);
-    expect(await answering).toMatchObject({ status: 200 });
+    expect(await responding).toMatchObject({ status: 200 });
     expect(outcomes).toMatchObject([{ outcome: "handled", error: expect.any(Error) }]);
   });
 
@@ -166,7 +166,7 @@ describe("the store of a receiver", () => {
   });
 
   test("whose promises are lazy is asked once", async () => {
-    const run = jest.fn((answer: (claim: Claim) => void) => answer({ state: "claimed", token: "t" }));
+    const run = jest.fn((resolve: (claim: Claim) => void) => resolve({ state: "claimed", token: "t" }));
     // biome-ignore lint/suspicious/noThenProperty: a store whose client is a query builder
     const claim = () => ({ then: run }) as unknown as Promise<Claim>;
     const { outcomeOf } = receiverOf({ dedupe: { ...working, claim } });

@@ -30,19 +30,16 @@ test.each<[string, Handler<Delivery>, RegExp]>([
     () => new ResponseOfUndici(false, 404),
     /Response with status 404/,
   ],
-])(
-  "a handler that %s has its delivery answered 500, and is called again on the retry",
-  async (_how, handler, error) => {
-    const calls = jest.fn(handler);
-    const { outcomeOf, outcomes } = receiverWith(calls);
-    const request = delivered();
-    expect(await outcomeOf(request)).toBe("failed");
-    expect(await outcomeOf(request)).toBe("failed");
-    expect(calls).toHaveBeenCalledTimes(2);
-    expect(outcomes[0]).toMatchObject({ status: 500 });
-    expect(String(outcomes[0]?.error)).toMatch(error);
-  },
-);
+])("a handler that %s fails with 500, and is called again on the retry", async (_how, handler, error) => {
+  const calls = jest.fn(handler);
+  const { outcomeOf, outcomes } = receiverWith(calls);
+  const request = delivered();
+  expect(await outcomeOf(request)).toBe("failed");
+  expect(await outcomeOf(request)).toBe("failed");
+  expect(calls).toHaveBeenCalledTimes(2);
+  expect(outcomes[0]).toMatchObject({ status: 500 });
+  expect(String(outcomes[0]?.error)).toMatch(error);
+});
 
 test.each<[string, unknown]>([
   ["nothing", undefined],
@@ -69,7 +66,7 @@ test.each<[string, unknown, RegExp]>([
     /function subscribe.*lastValueFrom/,
   ],
   ["a query that was not executed", { execute: () => {} }, /function execute.*may never have run/],
-])("a handler that returns %s is answered 200, with one warning", async (_what, result, says) => {
+])("a handler that returns %s gets 200, with one warning", async (_what, result, says) => {
   const { outcomeOf } = receiverWith(() => result);
   for (let count = 0; count < 2; count++) expect(await outcomeOf()).toBe("handled");
   expect(warning.mock.calls).toEqual([[expect.stringMatching(says), expect.anything()]]);
@@ -100,8 +97,11 @@ test("of fifty copies at once one is handled, and the others have to retry until
   const request = delivered();
   const first = receiver.handle(request);
   const others = await Promise.all(Array.from({ length: 49 }, () => receiver.handle(request)));
-  for (const answer of others)
-    expect(answer).toMatchObject({ status: 503, headers: { "retry-after": expect.stringMatching(/^\d+$/) } });
+  for (const response of others)
+    expect(response).toMatchObject({
+      status: 503,
+      headers: { "retry-after": expect.stringMatching(/^\d+$/) },
+    });
   gate.resolve();
   expect(await first).toMatchObject({ status: 200, body: "" });
   expect(await outcomeOf(request)).toBe("duplicate");
@@ -116,9 +116,9 @@ describe("a handler that passes its deadline", () => {
   async function late(handler: Handler<Delivery>) {
     const made = receiverWith(handler, { handlerTimeoutMs: 1_000, leaseMs: 31_000 });
     const request = delivered();
-    const answering = made.receiver.handle(request);
+    const responding = made.receiver.handle(request);
     await jest.advanceTimersByTimeAsync(1_000);
-    return { ...made, request, answer: await answering };
+    return { ...made, request, response: await responding };
   }
 
   test("is told so by its signal, and another one takes over when the lease has ended", async () => {
@@ -128,9 +128,9 @@ describe("a handler that passes its deadline", () => {
       seen.push(delivery);
       return seen.length === 1 ? hung.promise : undefined;
     });
-    const { answer, request, receiver, outcomes, outcomeOf } = await late(handler);
+    const { response, request, receiver, outcomes, outcomeOf } = await late(handler);
     // The rest of the lease.
-    expect(answer).toMatchObject({ status: 503, body: "timed out", headers: { "retry-after": "30" } });
+    expect(response).toMatchObject({ status: 503, body: "timed out", headers: { "retry-after": "30" } });
     expect(outcomes).toMatchObject([{ outcome: "timed-out", error: { code: "HANDLER_DEADLINE" } }]);
     expect(seen[0]?.signal.aborted).toBe(true);
     expect(seen[0]?.signal.reason).toMatchObject({ code: "HANDLER_DEADLINE" });

@@ -7,7 +7,7 @@ afterEach(() => warning.mockClear());
 const warnings = () => warning.mock.calls.map(([text]) => String(text));
 const json = (text: string) => Buffer.from(text);
 
-test("a handler gets the delivery of its event, with everything that was sent, and it is answered 200 without a body", async () => {
+test("a handler gets the delivery of its event, with everything that was sent, and gets 200 without a body", async () => {
   const seen: Delivery[] = [];
   const { receiver, outcomes } = receiverOf({
     handlers: { "job.succeeded": (delivery) => seen.push(delivery) },
@@ -109,7 +109,7 @@ test("a webhook.validation is acknowledged without a handler or the dedupe store
 });
 
 describe("a refused request", () => {
-  test("gets an answer by the kind of refusal, and onRejected alone gets the reason", async () => {
+  test("gets a response by the kind of refusal, and onRejected alone gets the reason", async () => {
     const { receiver, rejections, outcomes } = receiverOf({ maxBodyBytes: 100 });
     const request = delivered({ id: "msg_b" });
     const requests = [
@@ -127,9 +127,9 @@ describe("a refused request", () => {
       [{ ...request, body: { parsed: true } as unknown as Uint8Array }, 500, { reason: "parsed-body" }],
     ] as const;
     for (const [sent, status, rejection] of requests) {
-      const answer = await receiver.handle(sent);
-      expect(answer.status).toBe(status);
-      if (status === 401) expect(answer.body).toBe("not verified");
+      const response = await receiver.handle(sent);
+      expect(response.status).toBe(status);
+      if (status === 401) expect(response.body).toBe("not verified");
       expect(rejections.pop()).toMatchObject({ ...rejection, status });
     }
     expect((await receiver.refuse("method")).headers).toMatchObject({ allow: "POST" });
@@ -158,11 +158,11 @@ describe("a refused request", () => {
     ]);
   });
 
-  test("by a receiver whose clock fails is answered 503, so that its sender retries", async () => {
+  test("by a receiver whose clock fails gets 503, so that its sender retries", async () => {
     for (const now of [() => Number.NaN, () => "soon" as unknown as number]) {
       const { receiver, rejections } = receiverOf({ now });
-      const answer = await receiver.handle(delivered());
-      expect(answer).toMatchObject({ status: 503, headers: { "retry-after": "5" } });
+      const response = await receiver.handle(delivered());
+      expect(response).toMatchObject({ status: 503, headers: { "retry-after": "5" } });
       expect(rejections).toMatchObject([{ reason: "invalid-clock" }]);
     }
   });

@@ -38,7 +38,7 @@ function receiverOf(
 
 test.each<[string, StandardSchema<Invoice>]>([
   ["a schema", invoice],
-  ["a schema that answers later", schemaOf(async (value) => invoice["~standard"].validate(value))],
+  ["a schema that resolves later", schemaOf(async (value) => invoice["~standard"].validate(value))],
   ["a schema that is a function", Object.assign(() => {}, invoice)],
 ])("the handler gets the data as %s returns it", async (_what, schema) => {
   const seen: unknown[] = [];
@@ -48,7 +48,7 @@ test.each<[string, StandardSchema<Invoice>]>([
   expect(outcomes).toMatchObject([{ outcome: "handled" }]);
 });
 
-test("data that does not fit is answered 500 without a handler, and the message names the place, not the value", async () => {
+test("data that does not fit gets 500 without a handler, and the message names the place, not the value", async () => {
   const handler = jest.fn();
   const { handle, outcomes } = receiverOf({ "invoice.paid": invoice }, handler);
   const request = paid("many");
@@ -73,11 +73,11 @@ test("a schema that throws is a failure of the handler", async () => {
 });
 
 test("a schema that takes until after the deadline has no handler called: somebody else may have the delivery", async () => {
-  const answer = deferred<{ value: Invoice }>();
+  const validated = deferred<{ value: Invoice }>();
   const handler = jest.fn();
-  const { handle } = receiverOf({ "invoice.paid": schemaOf(() => answer.promise) }, handler, 5);
+  const { handle } = receiverOf({ "invoice.paid": schemaOf(() => validated.promise) }, handler, 5);
   expect(await handle(paid(1))).toMatchObject({ status: 503 });
-  answer.resolve({ value: { total: 1 } });
+  validated.resolve({ value: { total: 1 } });
   await new Promise(setImmediate);
   expect(handler).not.toHaveBeenCalled();
 });

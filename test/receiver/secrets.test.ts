@@ -19,7 +19,7 @@ test("any of several secrets may have signed", async () => {
   expect(await outcomeOf(delivered({ secret: otherSecret }))).toBe("handled");
 });
 
-test("a function is called at the first delivery, and again when its answer is a minute old", async () => {
+test("a function is called at the first delivery, and again when its result is a minute old", async () => {
   const { secrets, statusOf, pass } = receiverWith(() => secret);
   expect(secrets).not.toHaveBeenCalled();
   for (const [milliseconds, calls] of [
@@ -54,10 +54,10 @@ test("a flood of forgeries calls the function once in five seconds", async () =>
 });
 
 test("deliveries that wait share one call", async () => {
-  const answer = deferred<Secrets>();
-  const { secrets, statusOf } = receiverWith(() => answer.promise);
+  const result = deferred<Secrets>();
+  const { secrets, statusOf } = receiverWith(() => result.promise);
   const waiting = [statusOf(), statusOf(), statusOf()];
-  answer.resolve(secret);
+  result.resolve(secret);
   expect(await Promise.all(waiting)).toEqual([200, 200, 200]);
   expect(secrets).toHaveBeenCalledTimes(1);
 });
@@ -65,10 +65,10 @@ test("deliveries that wait share one call", async () => {
 test.each<[string, () => Secrets | Promise<Secrets>]>([
   ["rejects", () => Promise.reject(new Error("vault away"))],
   ["throws", () => JSON.parse("")],
-  ["answers with a malformed secret", () => "whsec_?"],
-  ["answers with none", () => []],
+  ["returns a malformed secret", () => "whsec_?"],
+  ["returns none", () => []],
 ])(
-  "when the function %s, the last good answer stays in use and onSecretsError is called",
+  "when the function %s, the last good result stays in use and onSecretsError is called",
   async (_how, fail) => {
     let read: () => Secrets | Promise<Secrets> = () => secret;
     const { statusOf, pass, errors, secrets } = receiverWith(() => read());
@@ -86,12 +86,12 @@ test.each<[string, () => Secrets | Promise<Secrets>]>([
   },
 );
 
-test("until the function has given an answer, deliveries are answered 503", async () => {
+test("until the function has returned secrets, deliveries get 503", async () => {
   const { receiver, rejections, statusOf, pass, now } = receiverWith(
     jest.fn().mockRejectedValueOnce(new Error("vault away")).mockResolvedValue(secret),
   );
-  const answer = await receiver.handle(delivered({ at: now() }));
-  expect(answer).toMatchObject({ status: 503, headers: { "retry-after": "5" } });
+  const response = await receiver.handle(delivered({ at: now() }));
+  expect(response).toMatchObject({ status: 503, headers: { "retry-after": "5" } });
   expect(rejections).toMatchObject([{ reason: "no-secrets", status: 503 }]);
   pass(5_000);
   expect(await statusOf()).toBe(200);

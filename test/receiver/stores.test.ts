@@ -93,10 +93,10 @@ test("the tests that authors of a store copy refuse one that forgets, never rele
 });
 
 describe("redisDedupe", () => {
-  /** Answers as Redis does, through the API of either client. */
-  const clients = (answer: unknown) => ({
-    ioredis: { eval: jest.fn(async () => answer) },
-    "node-redis": { evalSha: () => {}, eval: jest.fn(async () => answer) },
+  /** Replies as Redis does, through the API of either client. */
+  const clients = (reply: unknown) => ({
+    ioredis: { eval: jest.fn(async () => reply) },
+    "node-redis": { evalSha: () => {}, eval: jest.fn(async () => reply) },
   });
   const key = `p:${createHash("sha256").update("a").digest("base64url")}`;
 
@@ -105,8 +105,8 @@ describe("redisDedupe", () => {
     [-2, { state: "completed" }],
     [700, { state: "held", retryAfterMs: 700 }],
     ["700", { state: "held", retryAfterMs: 700 }],
-  ])("an answer of %p to a claim means %p, with either client", async (answer, claim) => {
-    for (const client of Object.values(clients(answer)))
+  ])("a reply of %p to a claim means %p, with either client", async (reply, claim) => {
+    for (const client of Object.values(clients(reply)))
       expect(await redisDedupe({ client, prefix: "p:" }).claim("a", 5)).toEqual(claim);
   });
 
@@ -119,13 +119,10 @@ describe("redisDedupe", () => {
     expect(nodeRedis.eval).toHaveBeenCalledWith(expect.stringContaining("redis.call"), given);
   });
 
-  test.each([null, undefined, "OK", true, 1.5, {}])(
-    "an answer of %p makes the claim fail",
-    async (answer) => {
-      for (const client of Object.values(clients(answer)))
-        await expect(redisDedupe({ client }).claim("a", 5)).rejects.toThrow(/instead of Redis's integer/);
-    },
-  );
+  test.each([null, undefined, "OK", true, 1.5, {}])("a reply of %p makes the claim fail", async (reply) => {
+    for (const client of Object.values(clients(reply)))
+      await expect(redisDedupe({ client }).claim("a", 5)).rejects.toThrow(/instead of Redis's integer/);
+  });
 
   test("what is no client throws a TypeError that says what to pass", () => {
     for (const wrong of [{}, { client: {} }, { client: Promise.resolve() }, clients(1).ioredis])

@@ -19,7 +19,7 @@ async function portOf(server: Server): Promise<number> {
 const post = (url: string, options: Partial<DeliveryRequest> = {}) =>
   postDelivery({ url, headers: {}, body: "{}", ...options });
 
-/** Starts a receiver that answers with these bytes, and then ends the connection. */
+/** Starts a receiver that responds with these bytes, and then ends the connection. */
 function serve(bytes: string): Promise<number> {
   return portOf(
     createServer((socket) => {

@@ -103,9 +103,9 @@ describe("receiverFromFile", () => {
       // More reads than Node has threads for them.
       for (let reads = 1; reads <= 6; reads++) {
         pass(120_000);
-        const answered = status(first);
+        const responded = status(first);
         await jest.advanceTimersByTimeAsync(5_000);
-        expect(await answered).toBe(200);
+        expect(await responded).toBe(200);
       }
     } finally {
       jest.useRealTimers();
@@ -152,8 +152,8 @@ describe.each([
     ["an output", () => receiverFromStack({ stackName: "dev", output: value }, options), outputs],
     ["a folder", () => receiverFromStack({ stackName: "dev", workDir: value }, options), failure],
     ["a backend", () => receiverFromStack({ stackName: "dev", backendUrl: value }, options), failure],
-  ])("as the name of %s", async (_as, create, answer) => {
-    runPulumi.mockResolvedValue(answer);
+  ])("as the name of %s", async (_as, create, result) => {
+    runPulumi.mockResolvedValue(result);
     const error = await thrownBy(create);
     expect(error).toMatchObject({ code: expect.stringMatching(/^(CONFIG_MISSING|STACK_UNREADABLE)$/) });
     expect(leaked(error, [first, Buffer.from(config).toString("base64")])).toEqual([]);

@@ -13,15 +13,15 @@ export function ours(secrets: string | string[], handled: () => void = () => {})
 
 /** A receiver as the documentation of `standardwebhooks` writes one. */
 export function standard(secret: string): RequestListener {
-  return verifying(secret, (raw) => raw);
+  return receiverOf(secret, (raw) => raw);
 }
 
 /** The same behind a parser: it verifies what it serializes again. */
 export function parsing(secret: string): RequestListener {
-  return verifying(secret, (raw) => JSON.stringify(JSON.parse(raw)));
+  return receiverOf(secret, (raw) => JSON.stringify(JSON.parse(raw)));
 }
 
-function verifying(secret: string, read: (raw: string) => string): RequestListener {
+function receiverOf(secret: string, read: (raw: string) => string): RequestListener {
   const webhook = new Webhook(secret);
   return async (request, response) => {
     const raw = (await buffer(request)).toString("utf8");
@@ -46,7 +46,7 @@ export function dedupingFirst(secret: string): RequestListener {
   };
 }
 
-/** Answers everything with this. */
+/** Responds to everything with this. */
 export function always(status: number, headers: Record<string, string> = {}): RequestListener {
   return (request, response) => {
     request.resume();
@@ -55,7 +55,7 @@ export function always(status: number, headers: Record<string, string> = {}): Re
 }
 
 /**
- * Answers a genuine and a broken delivery with these statuses, as something in front of a receiver may do. Null drops the
+ * Responds to a genuine and a broken delivery with these statuses, as something in front of a receiver may do. Null drops the
  * connection.
  */
 export function respondsWith(

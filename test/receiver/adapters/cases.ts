@@ -61,10 +61,10 @@ async function send(
   body: Buffer | string,
   { ends = false } = {},
 ): Promise<number> {
-  const { socket, answer } = raw(port, head([...headers, ["content-type", "application/json"]]), body);
+  const { socket, response } = raw(port, head([...headers, ["content-type", "application/json"]]), body);
   if (ends) socket.destroySoon();
   else socket.once("data", () => socket.end());
-  const [, status = "0"] = /^HTTP\/1.1 (\d+)/.exec(await answer) ?? [];
+  const [, status = "0"] = /^HTTP\/1.1 (\d+)/.exec(await response) ?? [];
   return Number(status);
 }
 

@@ -26,7 +26,7 @@ function requestOf(
   } as RequestInit);
 }
 
-test("a route handler answers a delivery, its copy, a tampered one, one without a body, and another method", async () => {
+test("a route handler responds to a delivery, its copy, a tampered one, one without a body, and another method", async () => {
   const { POST, handler, outcomes } = setUp();
   const { headers, body } = delivered();
   for (let copy = 0; copy < 2; copy++) expect((await POST(requestOf({ headers, body }))).status).toBe(200);
@@ -129,7 +129,7 @@ test.each<[string, (request: Request) => unknown]>([
   ["text()", (request) => request.text()],
   ["a reader", (request) => request.body?.getReader()],
 ])(
-  "a body that %s has read before is answered 500 with advice, and a clone made before is verified",
+  "a body that %s has read before gets 500 with advice, and a clone made before is verified",
   async (_by, read) => {
     const { POST, rejections, handler } = setUp();
     const request = requestOf();
@@ -144,7 +144,7 @@ test.each<[string, (request: Request) => unknown]>([
   },
 );
 
-test("a receiver that fails is answered 500", async () => {
+test("a receiver that fails responds with 500", async () => {
   const log = jest.spyOn(console, "error").mockImplementation();
   const POST = fetchHandler({ ...receiverOf().receiver, handle: () => Promise.reject(new Error("mine")) });
   expect((await POST(requestOf())).status).toBe(500);

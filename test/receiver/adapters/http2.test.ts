@@ -46,7 +46,7 @@ describe("over HTTP/2", () => {
     ["too large", { maxBodyBytes: 10 }, 413],
     ["too slow", { bodyTimeoutMs: 20 }, 408],
   ])(
-    "a body that is %s is answered, its stream ends, and its session goes on",
+    "a body that is %s gets a response, its stream ends, and its session goes on",
     async (_what, options, status) => {
       const { post, statusOf, client } = await serveHttp2(options);
       const stream = post({ "content-length": "20" });

@@ -75,7 +75,7 @@ describe.each(Object.entries(events))("behind %s:", (platform, eventOf) => {
     });
     const refused = await invoke(eventOf({ ...request, method: "GET" }));
     expect(refused.statusCode).toBe(405);
-    // A load balancer drops the answer's headers unless they have the form of the request's.
+    // A load balancer drops the response's headers unless they have the form of the request's.
     if (platform === "load balancer, multi-value headers")
       expect(refused.multiValueHeaders).toMatchObject({ allow: ["POST"] });
     else expect({ ...refused.headers, ...refused.multiValueHeaders }).toHaveProperty("allow");
@@ -83,7 +83,7 @@ describe.each(Object.entries(events))("behind %s:", (platform, eventOf) => {
     expect(handler).toHaveBeenCalledTimes(1);
   });
 
-  test("a body in base64 is decoded, byte for byte, and one above the limit is answered 413", async () => {
+  test("a body in base64 is decoded, byte for byte, and one above the limit gets 413", async () => {
     const bytes = Buffer.from([0xef, 0xbb, 0xbf, 0xff, 0x00, 0x7b]);
     const request = {
       ...sent(delivered({ body: bytes })),
@@ -100,9 +100,9 @@ describe.each(Object.entries(events))("behind %s:", (platform, eventOf) => {
     const { invoke, rejections } = setUp();
     const { headers, ...rest } = sent();
     for (const [name, value] of headers) {
-      const answer = await invoke(eventOf({ ...rest, headers: [...headers, [name, value]] }));
+      const response = await invoke(eventOf({ ...rest, headers: [...headers, [name, value]] }));
       const isSeen = platform !== "load balancer" && !(platform.includes("2.0") && /signature/i.test(name));
-      expect(answer.statusCode).toBe(isSeen ? 401 : 200);
+      expect(response.statusCode).toBe(isSeen ? 401 : 200);
       if (isSeen) expect(rejections.pop()?.reason).toBe(name.toLowerCase().replace("webhook", "malformed"));
     }
   });
@@ -115,7 +115,7 @@ test.each<[string, unknown]>([
   ["a body alone", { type: "job.succeeded", data: { jobId: "job_1" } }],
   ["a list of messages of a pipe", [{ body: "{}" }]],
   ["nothing", undefined],
-])("%s is not answered, because any answer would count as a success", async (_what, event) => {
+])("%s gets no response, because any would count as a success", async (_what, event) => {
   const invoked = setUp().invoke(event as LambdaHttpEvent);
   await expect(invoked).rejects.toThrow(/did not get the event of a request.*sqsHandler/);
 });
@@ -135,7 +135,7 @@ test.each<[string, unknown, number]>([
   expect(handler).not.toHaveBeenCalled();
 });
 
-test("a receiver that fails is answered 500, and what is no receiver throws", async () => {
+test("a receiver that fails responds with 500, and what is no receiver throws", async () => {
   const log = jest.spyOn(console, "error").mockImplementation();
   const invoke = lambdaHandler({ ...receiverOf().receiver, handle: () => Promise.reject(new Error("mine")) });
   expect(await invoke(URL_EVENT(sent()))).toMatchObject({ statusCode: 500 });

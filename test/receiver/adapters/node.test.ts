@@ -32,7 +32,7 @@ async function serve({ before, bodyTimeoutMs, ...options }: ServerOptions = {}) 
   closers.push(() => new Promise((closed) => server.close(closed).closeAllConnections()));
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/hooks`;
-  /** Returns the status of the answer. */
+  /** Returns the status of the response. */
   const post = async ({ headers, body } = delivered()) => {
     const response = await fetch(url, { method: "POST", headers, body });
     await response.text();
@@ -68,12 +68,12 @@ test("a body is passed on byte for byte, in however many pieces it arrives", asy
   const { headers, body } = delivered({
     body: Buffer.from([0xef, 0xbb, 0xbf, 0xff, 0xfe, 0x00, 0x7b, 0x0d]),
   });
-  const { socket, answer } = raw(port, head({ ...headers, "content-length": "8", connection: "close" }));
+  const { socket, response } = raw(port, head({ ...headers, "content-length": "8", connection: "close" }));
   for (const byte of body) {
     socket.write(Buffer.from([byte]));
     await new Promise(setImmediate);
   }
-  expect(await answer).toMatch(/^HTTP\/1.1 200 /);
+  expect(await response).toMatch(/^HTTP\/1.1 200 /);
   expect(Buffer.from(onUnhandled.mock.calls[0]?.[0].rawBody)).toEqual(body);
 });
 
@@ -82,7 +82,7 @@ test("a header that was sent twice is refused, although Node joins or drops it",
   const { headers, body } = delivered();
   for (const [name, value] of Object.entries(headers)) {
     const sent: [string, string][] = [...Object.entries(headers), [name, value], ["connection", "close"]];
-    await raw(port, head([...sent, ["content-length", String(body.length)]]), body).answer;
+    await raw(port, head([...sent, ["content-length", String(body.length)]]), body).response;
     expect(rejections.pop()?.reason).toBe(name.replace("webhook", "malformed"));
   }
 });
@@ -91,15 +91,15 @@ describe("a body at its limits:", () => {
   test.each([
     [0, 200],
     [1, 413],
-  ])("one that is %d bytes over the limit is answered %d", async (over, status) => {
+  ])("one that is %d bytes over the limit gets %d", async (over, status) => {
     const { headers, body } = delivered();
     const { port } = await serve({ maxBodyBytes: body.length - over });
     const chunked = head({ ...headers, "transfer-encoding": "chunked", connection: "close" });
-    const { answer } = raw(port, chunked, `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`);
-    expect(await answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    const { response } = raw(port, chunked, `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`);
+    expect(await response).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   });
 
-  test("a sender of 2 MB gets the answer 413", async () => {
+  test("a sender of 2 MB gets 413", async () => {
     const { post, rejections } = await serve();
     for (let count = 0; count < 5; count++)
       expect(await post({ ...delivered(), body: Buffer.alloc(2_000_000) })).toBe(413);
@@ -109,10 +109,10 @@ describe("a body at its limits:", () => {
   test.each<[string, Record<string, string>, ServerOptions, RegExp]>([
     ["too large and never ends", { "content-length": "5000" }, { maxBodyBytes: 1_000 }, /^HTTP\/1.1 413 /],
     ["too slow", { "content-length": "10" }, { bodyTimeoutMs: 20 }, /^HTTP\/1.1 408 /],
-  ])("one that is %s is answered, and its connection ends", async (_what, headers, options, status) => {
+  ])("one that is %s gets a response, and its connection ends", async (_what, headers, options, status) => {
     const { port } = await serve(options);
-    const { socket, answer } = raw(port, head(headers), "x");
-    expect(await answer).toMatch(status);
+    const { socket, response } = raw(port, head(headers), "x");
+    expect(await response).toMatch(status);
     expect(socket.destroyed).toBe(true);
   });
 
@@ -133,7 +133,7 @@ describe("a body at its limits:", () => {
     await once(upload.socket, "drain");
     expect(heldBytes() - before).toBeLessThan(8 * 2 ** 20);
     upload.socket.write("0\r\n\r\n");
-    expect(await upload.answer).toMatch(/^HTTP\/1.1 401 /);
+    expect(await upload.response).toMatch(/^HTTP\/1.1 401 /);
   });
 });
 
@@ -155,7 +155,7 @@ describe("when a framework has read the body", () => {
     ["parsed JSON", keeping((bytes) => ({ body: JSON.parse(String(bytes)) }))],
     ["nothing", keeping(() => ({}))],
     ["a stream that decodes", (request) => void request.setEncoding("utf8")],
-  ])("and left only %s, the answer is 500, and one warning says what to change", async (_what, before) => {
+  ])("and left only %s, the response is 500, and one warning says what to change", async (_what, before) => {
     warning.mockClear();
     const { post, rejections, handler } = await serve({ before });
     for (let copy = 0; copy < 2; copy++) expect(await post()).toBe(500);
@@ -227,7 +227,7 @@ describe("a simulated request", () => {
   });
 });
 
-test("once its server is closed, a busy connection ends after its answer, and no sooner", async () => {
+test("once its server is closed, a busy connection ends after its response, and no sooner", async () => {
   const [started, gate] = [deferred(), deferred()];
   const handler = async () => {
     started.resolve();
@@ -239,11 +239,14 @@ test("once its server is closed, a busy connection ends after its answer, and no
   const requests = [{ headers, body }, again].map(({ headers, body }) =>
     Buffer.concat([Buffer.from(head({ ...headers, "content-length": String(body.length) })), body]),
   );
-  const { answer } = raw(port, ...requests);
+  const { response } = raw(port, ...requests);
   await started.promise;
   const closed = new Promise((resolve) => server.close(resolve));
   gate.resolve();
-  expect((await answer).match(/^HTTP.*|^connection.*/gim)).toEqual(["HTTP/1.1 200 OK", "connection: close"]);
+  expect((await response).match(/^HTTP.*|^connection.*/gim)).toEqual([
+    "HTTP/1.1 200 OK",
+    "connection: close",
+  ]);
   await closed;
 });
 
@@ -252,7 +255,7 @@ describe("no response hangs", () => {
     throw new Error("mine");
   };
 
-  test("if the receiver fails: it is answered 500", async () => {
+  test("if the receiver fails: the response is 500", async () => {
     const { receiver } = receiverOf();
     const failing = nodeHandler({ ...receiver, handle: () => Promise.reject(new Error("mine")) });
     const { post } = await serve({ before: (request, response) => failing(request, response) });

@@ -1,16 +1,16 @@
 import { once } from "node:events";
 import net from "node:net";
 
-/** Opens a connection and speaks HTTP by hand. `answer` resolves with everything received, when the connection ends. */
+/** Opens a connection and speaks HTTP by hand. `response` resolves with everything received, when the connection ends. */
 export function raw(port: number, ...parts: (string | Buffer)[]) {
   const socket = net.connect(port, "127.0.0.1");
-  const answer = new Promise<string>((resolve) => {
+  const response = new Promise<string>((resolve) => {
     let text = "";
     socket.on("data", (chunk) => (text += chunk)).on("close", () => resolve(text));
     socket.on("error", () => {});
   });
   for (const part of parts) socket.write(part);
-  return { socket, answer };
+  return { socket, response };
 }
 
 type Pairs = readonly (readonly [name: string, value: string])[];

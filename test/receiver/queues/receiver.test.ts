@@ -22,7 +22,7 @@ function receiverWith(options: Partial<QueueReceiverOptions> = {}) {
   return { receiver, queued, outcomes };
 }
 
-test("a verified delivery is handed to the queue as plain JSON with the exact bytes, and answered 202", async () => {
+test("a verified delivery is handed to the queue as plain JSON with the exact bytes, and gets 202", async () => {
   const at = 1_700_000_000_000;
   const { receiver, queued, outcomes } = receiverWith({ now: () => at });
   const body = Buffer.from(' {"type":"job.succeeded","data":{"jobId":"\\u0031é"}}\n');
@@ -33,14 +33,14 @@ test("a verified delivery is handed to the queue as plain JSON with the exact by
   expect(outcomes).toMatchObject([{ outcome: "queued", status: 202, event: "job.succeeded", jobId: "1é" }]);
 });
 
-test("the answer waits until the queue has confirmed the delivery", async () => {
+test("the response waits until the queue has confirmed the delivery", async () => {
   const stored = deferred();
   const { receiver, outcomes } = receiverWith({ queue: { add: () => stored.promise } });
-  const answer = receiver.handle(delivered());
+  const response = receiver.handle(delivered());
   await new Promise(setImmediate);
   expect(outcomes).toEqual([]);
   stored.resolve();
-  expect(await answer).toMatchObject({ status: 202 });
+  expect(await response).toMatchObject({ status: 202 });
 });
 
 test.each<[string, DeliveryQueue["add"], object]>([
@@ -57,12 +57,12 @@ test.each<[string, DeliveryQueue["add"], object]>([
     () => new Promise(() => {}),
     { message: expect.stringMatching(/longer than 50 ms/) },
   ],
-  ["answers with a Response of status 503", async () => new Response("", { status: 503 }), {}],
+  ["resolves with a Response of status 503", async () => new Response("", { status: 503 }), {}],
   ["returns no promise", () => undefined as never, { message: expect.stringMatching(/return a promise/) }],
-])("if the queue %s, the answer is 503 with Retry-After", async (_how, add, error) => {
+])("if the queue %s, the response is 503 with Retry-After", async (_how, add, error) => {
   const { receiver, outcomes } = receiverWith({ queue: { add }, handlerTimeoutMs: 50 });
-  const answer = await receiver.handle(delivered());
-  expect(answer).toMatchObject({ status: 503, headers: { "retry-after": "5" } });
+  const response = await receiver.handle(delivered());
+  expect(response).toMatchObject({ status: 503, headers: { "retry-after": "5" } });
   expect(outcomes).toMatchObject([{ outcome: "queue-unavailable", status: 503, error }]);
 });
 

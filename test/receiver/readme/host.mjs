@@ -25,8 +25,8 @@ if (handler) http.createServer(asLambda).listen();
 async function asFetch(request, response) {
   const { method, headers } = request;
   const init = { method, headers, body: Readable.toWeb(request), duplex: "half" };
-  const answer = await POST(new Request("https://hooks.example.com/jobs", init));
-  response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
+  const result = await POST(new Request("https://hooks.example.com/jobs", init));
+  response.writeHead(result.status, Object.fromEntries(result.headers)).end(await result.text());
 }
 
 /** As a function URL has it. */
