@@ -45,7 +45,7 @@ export function problemsOfSecrets(secrets: unknown): string[] {
 }
 
 /** Returns what is wrong with a secret, such as "is empty", or undefined if it is valid. Does not repeat the secret. */
-export function problemOfSecret(secret: unknown, shortestKeyBytes: number): string | undefined {
+function problemOfSecret(secret: unknown, shortestKeyBytes: number): string | undefined {
   const problem = problemOfForm(secret, shortestKeyBytes);
   return problem === undefined ? undefined : (mistakeIn(secret) ?? problem);
 }

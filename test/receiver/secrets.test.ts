@@ -13,12 +13,6 @@ function receiverWith(read: () => Secrets | Promise<Secrets>, options: Partial<R
   return { ...made, now, pass, secrets, errors, statusOf };
 }
 
-test("any of several secrets may have signed", async () => {
-  const { outcomeOf } = receiverOf({ secrets: [otherSecret, secret] });
-  expect(await outcomeOf(delivered())).toBe("handled");
-  expect(await outcomeOf(delivered({ secret: otherSecret }))).toBe("handled");
-});
-
 test("a function is called at the first delivery, and again when its result is a minute old", async () => {
   const { secrets, statusOf, pass } = receiverWith(() => secret);
   expect(secrets).not.toHaveBeenCalled();

@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 import type { HeadersLike } from "../../src/signature";
 import { createVerifier, sign, verify, verifyDetailed, WebhookSecretError } from "../../src/signature";
-import { problemOfSecret } from "../../src/signature/secret";
-import { knownAnswer, knownHeaders, newSecret, reasonFor, signatureOver, thrownBy } from "./support";
+import { knownAnswer, knownHeaders, newSecret, reasonFor, thrownBy } from "./support";
 
 const { secret, body, id, timestamp } = knownAnswer;
 const now = () => Math.floor(Date.now() / 1000);
@@ -30,19 +29,6 @@ test("verify accepts a body as bytes, as an ArrayBuffer, as a view, and as a str
   const dataView = new DataView(bytes.buffer) as unknown as Uint8Array;
   for (const form of [bytes, bytes.buffer, Buffer.from(bytes), inside, dataView, body])
     expect(verify(form, knownHeaders, secret, 0)).toBe(true);
-});
-
-test("verify accepts keys longer and shorter than a block of the hash, and bodies of any length", () => {
-  for (const keyLength of [1, 63, 64, 65, 100]) {
-    const secret = newSecret(keyLength);
-    for (const length of [0, 1, 100_000]) {
-      const body = "x".repeat(length);
-      const signature = signatureOver(secret, `${id}.${timestamp}.${body}`);
-      const headers = { ...knownHeaders, "webhook-signature": signature };
-      for (const form of [body, Buffer.from(body)]) expect(verify(form, headers, secret, 0)).toBe(true);
-      expect(verify(Buffer.from(`${body}x`), headers, secret, 0)).toBe(false);
-    }
-  }
 });
 
 test("this package and standardwebhooks, a second implementation, accept each other's signatures", () => {
@@ -153,20 +139,6 @@ describe("secrets", () => {
       }
     },
   );
-
-  test.each<[unknown, string]>([
-    [7, "of type number"],
-    ["", "is empty"],
-    [` ${secret}`, "white space"],
-    ["MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", 'does not begin with "whsec_"'],
-    ["[secret]", "is masked"],
-    [`"${secret}"`, "is in quotes"],
-    [`WEBHOOK_SECRET=${secret}`, "keep only what follows the ="],
-    [secret.slice(0, -1), "not padded base64"],
-    ["whsec_AA==", "its key has 1 bytes, and the shortest valid one has 24"],
-  ])("the secret %p has a problem: it %s", (given, problem) => {
-    expect(problemOfSecret(given, 24)).toContain(problem);
-  });
 
   test("any of several secrets may match, and a message signed with several matches each", () => {
     const others = [newSecret(), newSecret(64), newSecret(65)];

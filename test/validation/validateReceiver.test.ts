@@ -85,15 +85,11 @@ describe("validateReceiver says that a receiver is validated", () => {
     expect(handled).not.toHaveBeenCalled();
   });
 
-  test("when it starts late", async () => {
-    const listeners = [respondsWith(secret, { genuine: null, broken: null })];
-    withoutWaits(() => listeners.unshift(ours(secret)));
-    const url = await serve((request, response) => listeners[0]?.(request, response));
-    expect(await validateReceiver({ url, secrets: secret })).toMatchObject({ validated: true });
-  });
-
-  test("when a new release replaces one with another secret", async () => {
-    const listeners = [ours(otherSecret)];
+  test.each<[what: string, before: RequestListener]>([
+    ["it starts late", respondsWith(secret, { genuine: null, broken: null })],
+    ["a new release replaces one with another secret", ours(otherSecret)],
+  ])("when %s", async (_what, before) => {
+    const listeners = [before];
     withoutWaits(() => listeners.unshift(ours(secret)));
     const url = await serve((request, response) => listeners[0]?.(request, response));
     expect(await validateReceiver({ url, secrets: secret })).toMatchObject({ validated: true });

@@ -26,28 +26,9 @@ function requestOf(
   } as RequestInit);
 }
 
-test("a route handler responds to a delivery, its copy, a tampered one, one without a body, and another method", async () => {
-  const { POST, handler, outcomes } = setUp();
+test("a signature that was sent twice, which Fetch joins, is accepted if it matches", async () => {
+  const { POST } = setUp();
   const { headers, body } = delivered();
-  for (let copy = 0; copy < 2; copy++) expect((await POST(requestOf({ headers, body }))).status).toBe(200);
-  expect(outcomes).toMatchObject([{ outcome: "handled" }, { outcome: "duplicate" }]);
-  const refused = await POST(requestOf({ headers, body: "{}" }));
-  expect([refused.status, await refused.text()]).toEqual([401, "not verified"]);
-  expect((await POST(requestOf({ headers }))).status).toBe(401);
-  const got = await POST(new Request("https://hooks.example.com/jobs"));
-  expect([got.status, got.headers.get("allow")]).toEqual([405, "POST"]);
-  expect(handler).toHaveBeenCalledTimes(1);
-});
-
-test("a header sent twice, which Fetch joins, is refused unless it holds a matching signature", async () => {
-  const { POST, rejections } = setUp();
-  const { headers, body } = delivered();
-  for (const name of Object.keys(headers)) {
-    const doubled = new Headers(headers);
-    doubled.append(name, "other");
-    expect((await POST(requestOf({ headers: doubled, body }))).status).toBe(401);
-    expect(rejections.pop()?.reason).toBe(name.replace("webhook", "malformed"));
-  }
   const repeated = new Headers(headers);
   repeated.append("webhook-signature", headers["webhook-signature"]);
   expect((await POST(requestOf({ headers: repeated, body }))).status).toBe(200);
@@ -143,17 +124,6 @@ test.each<[string, (request: Request) => unknown]>([
     expect((await POST(untouched)).status).toBe(200);
   },
 );
-
-test("a receiver that fails responds with 500", async () => {
-  const log = jest.spyOn(console, "error").mockImplementation();
-  const POST = fetchHandler({ ...receiverOf().receiver, handle: () => Promise.reject(new Error("mine")) });
-  expect((await POST(requestOf())).status).toBe(500);
-  expect(log).toHaveBeenCalledWith(
-    expect.stringMatching(/^fetchHandler: the receiver failed/),
-    expect.any(Error),
-  );
-  log.mockRestore();
-});
 
 test("fetchHandler throws for what is no receiver and a wrong timeout, and has a type that refuses Hono's context", async () => {
   // @ts-expect-error In Hono, pass c.req.raw.

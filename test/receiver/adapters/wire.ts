@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import net from "node:net";
 
 /** Opens a connection and speaks HTTP by hand. `response` resolves with everything received, when the connection ends. */
@@ -20,11 +19,4 @@ export function head(headers: Readonly<Record<string, string>> | Pairs): string 
   const pairs = Array.isArray(headers) ? (headers as Pairs) : Object.entries(headers);
   const lines = pairs.map(([name, value]) => `${name}: ${value}\r\n`);
   return `POST /jobs HTTP/1.1\r\nhost: a\r\n${lines.join("")}\r\n`;
-}
-
-/** Sends the head, and resolves once the server has asked for the body, so that it has certainly read the head. */
-export async function startUpload(port: number, headers: Readonly<Record<string, string>>) {
-  const upload = raw(port, head({ ...headers, expect: "100-continue" }));
-  await once(upload.socket, "data");
-  return upload;
 }

@@ -5,7 +5,6 @@ import {
   type QueuedDelivery,
   type QueueReceiverOptions,
 } from "../../../src/receiver";
-import { receiverFromEnv } from "../../../src/stack";
 import { deferred, delivered, secret } from "../support";
 
 /** Makes a receiver with a queue, and keeps what the queue and the hooks get. */
@@ -117,8 +116,6 @@ describe("createReceiver", () => {
       /The option handlers does not exist here\. With a queue, .* queueWorker/,
     ],
     ["neither handlers nor a queue", {}, /handlers/],
-    // Its add has other arguments, and would store a job without data.
-    ["a queue of BullMQ itself", { queue: { add, addBulk: add } }, /Pass bullmqQueue\(queue\)/],
   ])("refuses %s", (_what, options, message) => {
     const start = () => createReceiver({ secrets: secret, ...options } as QueueReceiverOptions);
     expect(start).toThrow(message);
@@ -132,16 +129,4 @@ describe("createReceiver", () => {
     // @ts-expect-error A queue must confirm.
     createReceiver({ secrets: secret, queue: { add: () => {} } });
   });
-});
-
-test("a receiver from the environment can have a queue", async () => {
-  process.env.WEBHOOK_RECEIVER = JSON.stringify({ version: 1, secrets: [secret] });
-  try {
-    const queued: QueuedDelivery[] = [];
-    const receiver = receiverFromEnv({}, { queue: { add: async (delivery) => queued.push(delivery) } });
-    await receiver.handle(delivered());
-    expect(queued).toMatchObject([{ jobId: "job_1" }]);
-  } finally {
-    delete process.env.WEBHOOK_RECEIVER;
-  }
 });

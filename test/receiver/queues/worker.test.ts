@@ -20,18 +20,12 @@ function workerOf(options: Partial<QueueWorkerOptions> = {}) {
   return { worker, outcomes };
 }
 
-test.each([
-  ["", "the handler gets the same delivery as in a receiver"],
-  [
-    "\uFEFF",
-    "the handler gets the same delivery as in a receiver, also after a byte order mark, which rawBody keeps",
-  ],
-])("%j: %s", async (mark) => {
+test("the handler gets the same delivery as in a receiver, also after a byte order mark, which rawBody keeps", async () => {
   const seen: Delivery[] = [];
   const handlers = { "job.succeeded": (delivery: Delivery) => seen.push({ ...delivery }) };
   const request = delivered({
     id: "msg_same",
-    body: `${mark}{"type":"job.succeeded","data":{"jobId":"\\u0031é"}} `,
+    body: `\uFEFF{"type":"job.succeeded","data":{"jobId":"\\u0031é"}} `,
   });
   await receiverOf({ handlers }).receiver.handle(request);
   const adding: QueuedDelivery[] = [];
@@ -211,13 +205,6 @@ describe("with a dedupe store", () => {
     await worker(job);
     expect(handler).toHaveBeenCalledTimes(2);
   });
-});
-
-test("queueWorker refuses unknown and wrong options", () => {
-  const start = (more: object) => () => queueWorker({ handlers: {}, ...more });
-  expect(start({ handler: {} })).toThrow(/handler/);
-  expect(start({ handlers: { "job.done": () => {} } })).toThrow(/"job.done" is not an event/);
-  expect(start({ handlerTimeoutMs: 0 })).toThrow(RangeError);
 });
 
 test("by default, failures and what is not a delivery are logged", async () => {
