@@ -88,11 +88,16 @@ export class Service {
     return this.#shown(this.client.get(id, { signal: this.options.cancelled }));
   }
 
-  /** @throws WebhookEndpointNotFoundError when there was nothing to delete */
-  delete(id: string): Promise<void> {
-    return this.#shown(this.client.delete(id)).finally(() => {
-      this.#shared = undefined;
-    });
+  /** @throws WebhookEndpointNotFoundError when there was nothing to delete, and the service can list what there is */
+  async delete(id: string): Promise<void> {
+    try {
+      await this.#shown(this.client.delete(id));
+    } catch (error) {
+      // A proxy without its service responds with 404 to everything. Where a list works, 404 means that the endpoint is gone.
+      if (error instanceof WebhookEndpointNotFoundError) await this.listNow();
+      throw error;
+    }
+    this.#shared = undefined;
   }
 
   /**
@@ -106,7 +111,10 @@ export class Service {
       return undefined;
     });
     const listed = list?.endpoints.find((each) => each.id === id);
-    return listed ?? this.get(id).catch(undefinedIfGone);
+    const endpoint = listed ?? (await this.get(id).catch(undefinedIfGone));
+    // As for `delete`: without a list, nothing shows that the service itself responded.
+    if (endpoint === undefined) await this.list();
+    return endpoint;
   }
 
   /** Shows a refusal if the user wants that. */

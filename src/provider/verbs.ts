@@ -77,7 +77,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       olds: WithProvider<EndpointState>,
       news: WithProvider<EndpointInputs>,
     ): Promise<dynamic.DiffResult> {
-      const { memory, origins } = requireRun();
+      const { ifExists, log, memory, origins } = requireRun();
       const replaces: string[] = changedArguments(olds, news);
       const isOtherPlugin = (olds.__provider === undefined) !== (news.__provider === undefined);
       if (isPending(olds)) {
@@ -87,6 +87,11 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         replaces.push("pending");
       }
       if (memory.endRefresh(id)) return { changes: replaces.length > 0, replaces };
+      if (isPending(olds)) {
+        const message =
+          "its registration got no response. What that made stays: the replacement takes it over";
+        log.info(memory.aboutResource({ ifExists, ...news }, message));
+      }
       const isHere = await origins.isHere(id, olds);
       if (isHere) {
         // A resource that adopted or took over this endpoint has it now.

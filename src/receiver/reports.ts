@@ -60,7 +60,7 @@ export function rejectionWarning({
   const isValidation = unverifiedId?.startsWith(VALIDATION_ID) === true;
   const warning =
     `A webhook request (${unverifiedId ?? "without an id"}) was refused (${reason}), and the response was ${status}. ` +
-    `${isValidation ? "It came from a validation, which sends a broken delivery on purpose. " : ""}You see this once for each reason; ` +
+    `${isValidation ? "It came from a validation, which sends a broken delivery on purpose, and a genuine one before. " : ""}You see this once for each reason; ` +
     "onRejected is called for every request. node_modules/pulumi-webhook-endpoints/docs/signature-mismatch.md explains what to do.";
   return [warning, `${reason} ${isValidation}`];
 }

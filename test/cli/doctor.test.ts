@@ -217,11 +217,16 @@ test.each<[break_: () => unknown, code: string, remedy: RegExp]>([
     /^pulumi config set --secret webhooks:apiKey /,
   ],
   [() => service.goOffline(), "UNREACHABLE", /^pulumi config .*webhooks:baseUrl/],
+  [
+    () => service.fault({ operation: "list", kind: "status", status: 503, times: 99 }),
+    "SERVER_ERROR",
+    /^npx pulumi-webhook-endpoints doctor {3}# again, in a while/,
+  ],
 ])("if the service cannot be asked, doctor still looks into the stacks %#", async (break_, code, remedy) => {
   await serve();
   await break_();
   const own = { dev: { resources: [jobs()] } };
-  const config = code === "UNREACHABLE" ? { "webhooks:timeoutSeconds": "1" } : {};
+  const config = code === "UNAUTHORIZED" ? {} : { "webhooks:timeoutSeconds": "1" };
   const { status, findings, endpoints } = await findingsOf({ own, config });
   expect(status).toBe(1);
   expect(findings.map((each) => each.code)).toEqual([code, "RECEIVER_OUTPUT_MISSING"]);

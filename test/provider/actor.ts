@@ -284,7 +284,7 @@ export class Actor {
       });
       // Each resource stands for at most one endpoint.
       operations = operations.filter(({ urn }) => urn !== its?.urn);
-      return its !== undefined || this.#isTooLate(found);
+      return its !== undefined || this.#isTooLate(found) || this.#isUndated(found);
     });
   }
 
@@ -297,6 +297,12 @@ export class Actor {
     const ends = its.map((each) => (interruptedEvidence(each).serviceSentAt ?? made) + GRACE_MS);
     // It waits no longer for its turn than for what another one may still make.
     return ends.some((end) => made > end && made <= end + GRACE_MS);
+  }
+
+  /** Whether its creation is undated, because `check` could not list: then what its resource had before counts as made by it (sentence 6). */
+  #isUndated({ account, ...rest }: Registered): boolean {
+    const its = this.world.stack.pendingCreates.filter((each) => keyOfIts(each) === keyIn(account, rest));
+    return its.some((each) => interruptedEvidence(each).serviceSentAt === undefined);
   }
 
   #differences(program: readonly Declared[]): string[] {

@@ -305,6 +305,15 @@ test("a recorded endpoint that a get does not find is gone, also for a delete, a
   await verbs.delete(id, outs);
 });
 
+test("a proxy without its service, which responds with 404 to everything, makes nothing count as gone", async () => {
+  const { id, outs } = await made();
+  service.fault({ operation: "any", kind: "status", status: 404, times: 99 });
+  await fails(verbs.read(id, outs), /list .*404.*REJECTED/s);
+  await fails(next().delete(id, outs), /list .*404.*REJECTED/s);
+  await fails(next({ "webhooks:apiKey": "another-k3y" }).diff(id, outs, inputs), /REJECTED/);
+  expect(ids()).toEqual([id]);
+});
+
 test.each([true, false])("200 reads take one list, and a miss a get (at once: %s)", async (atOnce) => {
   const { outs } = await made();
   const own = Array.from({ length: 200 }, (_, at) => service.add({ url: urlOf(`${at}`) }));

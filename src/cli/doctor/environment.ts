@@ -21,6 +21,9 @@ export function shownSettings({ configuration, origin }: Account, env: NodeJS.Pr
   });
 }
 
+/** What may pass: nothing here is wrong. */
+const PASSING: readonly string[] = ["CONNECTION_LOST", "RATE_LIMITED", "SERVER_ERROR", "TIMED_OUT"];
+
 /** Says why the settings could not be read, or the service not be asked. */
 export function failure({ code, detail }: CodedError, { withStack }: Pulumi): Finding {
   const finding = { level: "error", code, message: detail } as const;
@@ -28,6 +31,8 @@ export function failure({ code, detail }: CodedError, { withStack }: Pulumi): Fi
     const command = withStack("pulumi config set --secret webhooks:apiKey");
     return { ...finding, remedy: `${command}   # or correct WEBHOOKS_API_KEY` };
   }
+  if (PASSING.includes(code))
+    return { ...finding, remedy: `${withStack(`${COMMAND} doctor`)}   # again, in a while` };
   if (code === "PULUMI_FAILED" && detail.includes("passphrase"))
     return { ...finding, remedy: "export PULUMI_CONFIG_PASSPHRASE=…   # that of the stack" };
   const remedy = `${withStack("pulumi config")}   # check webhooks:baseUrl, follow the message, and run doctor again`;
@@ -87,7 +92,7 @@ export function* settingsFindings(
       `and today's settings are ${origin.baseUrl} and ${origin.account} (the keys' fingerprints)`,
     remedy:
       baseUrl === origin.baseUrl
-        ? `pulumi preview --stack ${name}   # if it plans no replacement, pulumi up records the new key; otherwise restore it`
+        ? `pulumi preview --stack ${name}   # if it plans no replacement, pulumi up --refresh records the new key; otherwise restore it`
         : `pulumi config set webhooks:baseUrl ${quoted(baseUrl)} --stack ${name}   # unless the service has moved: then pulumi up`,
   });
 }

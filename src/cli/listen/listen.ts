@@ -65,6 +65,10 @@ export const listen: Subcommand<Flags> = {
           };
     const page =
       flags.page === undefined ? undefined : await startPage({ port: flags.page, replay, mask: output.mask });
+    if (target === undefined)
+      output.note(
+        "What is accepted here, the service does not send again. With --forward-to, your receiver gets it, too.",
+      );
     try {
       const receiver = await startReceiver({ port: flags.port, signing, target, onArrival });
       const url = `http://127.0.0.1:${receiver.port}`;
