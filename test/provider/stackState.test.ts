@@ -109,6 +109,9 @@ test("a resource of the stack has its endpoint, whatever its provider, and what 
 const folder = mkdtempSync(join(tmpdir(), "webhooks-state-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+// The command is a script of the shell, which Windows cannot run: there, test/shared/launcher.test.ts starts Pulumi's command.
+const testCommand = process.platform === "win32" ? test.skip : test;
+
 /** Reads through a command `pulumi` that writes down how it was called. */
 function read(script: string, place: StackPlace = {}): Promise<StackState> {
   const file = join(folder, "pulumi");
@@ -122,39 +125,50 @@ const print = (deployment: object) => `cat <<'END'\n${JSON.stringify({ version: 
 const printed = print({ resources: [{ urn: ROOT_URN, type: "pulumi:pulumi:Stack" }, resource("a")] });
 const howItWasCalled = () => readFileSync(`${folder}/args`, "utf8");
 
-test("the state is what `pulumi stack export` prints in the project's folder, of a stack that is named in full if the organization is known", async () => {
-  expect((await read(printed)).endpoints).toMatchObject([{ id: "wh_a" }]);
-  expect(howItWasCalled()).toMatch(/^stack export --stack dev .*\[\] in /);
-  await read(printed, { organization: "acme", rootDirectory: folder });
-  expect(howItWasCalled()).toMatch(/^stack export --stack acme\/test\/dev /);
-  expect(howItWasCalled()).toContain(`in ${realpathSync(folder)}\n`);
-  expect((await read(print({}))).endpoints).toEqual([]); // a new stack
-});
+testCommand(
+  "the state is what `pulumi stack export` prints in the project's folder, of a stack that is named in full if the organization is known",
+  async () => {
+    expect((await read(printed)).endpoints).toMatchObject([{ id: "wh_a" }]);
+    expect(howItWasCalled()).toMatch(/^stack export --stack dev .*\[\] in /);
+    await read(printed, { organization: "acme", rootDirectory: folder });
+    expect(howItWasCalled()).toMatch(/^stack export --stack acme\/test\/dev /);
+    expect(howItWasCalled()).toContain(`in ${realpathSync(folder)}\n`);
+    expect((await read(print({}))).endpoints).toEqual([]); // a new stack
+  },
+);
 
-test("without a root directory, the project's folder is the nearest one above with a project file, and without that the current one", async () => {
-  // What the language host of an inline program, or an old one, says.
-  const place = { rootDirectory: "rootDirectory" };
-  const src = join(folder, "project", "src");
-  mkdirSync(src, { recursive: true });
-  const cwd = jest.spyOn(process, "cwd").mockReturnValue(src);
-  try {
-    await read(printed, place);
-    expect(howItWasCalled()).toContain(`in ${realpathSync(src)}\n`);
-    writeFileSync(join(folder, "project", "Pulumi.yml"), "");
-    await read(printed, place);
-    expect(howItWasCalled()).toContain(`in ${realpathSync(join(folder, "project"))}\n`);
-  } finally {
-    cwd.mockRestore();
-  }
-});
+testCommand(
+  "without a root directory, the project's folder is the nearest one above with a project file, and without that the current one",
+  async () => {
+    // What the language host of an inline program, or an old one, says.
+    const place = { rootDirectory: "rootDirectory" };
+    const src = join(folder, "project", "src");
+    mkdirSync(src, { recursive: true });
+    const cwd = jest.spyOn(process, "cwd").mockReturnValue(src);
+    try {
+      await read(printed, place);
+      expect(howItWasCalled()).toContain(`in ${realpathSync(src)}\n`);
+      writeFileSync(join(folder, "project", "Pulumi.yml"), "");
+      await read(printed, place);
+      expect(howItWasCalled()).toContain(`in ${realpathSync(join(folder, "project"))}\n`);
+    } finally {
+      cwd.mockRestore();
+    }
+  },
+);
 
-test("a backend without projects, which takes no full name, is asked for the plain one; a named organization never is", async () => {
-  const plainOnly = `case "$*" in */*) echo "error: a stack name may only contain …" >&2; exit 1;; esac\n${printed}`;
-  expect((await read(plainOnly, { organization: "organization" })).endpoints).toHaveLength(1);
-  await expect(read(plainOnly, { organization: "acme" })).rejects.toThrow("a stack name may only contain …");
-});
+testCommand(
+  "a backend without projects, which takes no full name, is asked for the plain one; a named organization never is",
+  async () => {
+    const plainOnly = `case "$*" in */*) echo "error: a stack name may only contain …" >&2; exit 1;; esac\n${printed}`;
+    expect((await read(plainOnly, { organization: "organization" })).endpoints).toHaveLength(1);
+    await expect(read(plainOnly, { organization: "acme" })).rejects.toThrow(
+      "a stack name may only contain …",
+    );
+  },
+);
 
-test.each([
+testCommand.each([
   [
     "a command that fails",
     "echo warning: x >&2; echo 'error: no https://u:t0ken@host/' >&2; exit 3",
