@@ -151,12 +151,12 @@ test("once a client is cancelled, a request under way goes on, and nothing is re
   const cancelling = new AbortController();
   const service = simulateService({ clock, refuses: (index) => index === 1, random: () => 0.5 });
   const client = service.client({ maxConcurrency: 2 }, cancelling.signal);
-  const answered = client.get("wh_1");
+  const underWay = client.get("wh_1");
   const stopped = [rejection(client.get("wh_1")), rejection(client.list())];
   await clock.pass(10);
   cancelling.abort(reason);
   await clock.pass(10_000);
-  expect(await answered).toEqual(endpoint);
+  expect(await underWay).toEqual(endpoint);
   for (const error of await Promise.all(stopped))
     expect(error).toMatchObject({ code: "ABORTED", cause: reason });
   expect(service.sentAt).toHaveLength(2);

@@ -5,7 +5,7 @@ import { endpoint } from "./support";
 
 export interface SimulatedServiceOptions {
   readonly clock: VirtualTime;
-  /** Returns whether to answer a request, counted from 0, with 429. */
+  /** Returns whether to refuse a request, counted from 0, with 429. */
   readonly refuses: (index: number) => boolean;
   /** Of each refusal. */
   readonly headers?: Readonly<Record<string, string | undefined>>;

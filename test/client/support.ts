@@ -15,7 +15,7 @@ export type Step = (response: ServerResponse, received: Received) => void;
 
 export const apiKey = "key-that-must-not-show";
 
-/** Answers with a status, a body and headers. A string is sent as it is, and anything else as JSON. */
+/** Responds with a status, a body and headers. A string is sent as it is, and anything else as JSON. */
 export function reply(
   statusCode: number,
   body?: unknown,
@@ -31,7 +31,7 @@ export function reply(
 /** Resets the connection without a response. */
 export const reset: Step = (response) => response.socket?.resetAndDestroy();
 
-/** Never answers. */
+/** Never responds. */
 export const hang: Step = () => {};
 
 /** Sends the head and a part of the body, and then ends the connection. */

@@ -16,7 +16,7 @@ const FAULTS: readonly Omit<Fault, "operation">[] = [
   ...[500, 503].flatMap((status) =>
     [true, false].map((effect) => ({ kind: "status" as const, status, effect })),
   ),
-  { kind: "late-answer", delayMs: 7_000 },
+  { kind: "late-response", delayMs: 7_000 },
   ...[2_000, 7_000].map((delayMs) => ({ kind: "late-commit" as const, delayMs })),
 ];
 /** How often an endpoint's hook asks for another try, or what else it does; null: it has none. */

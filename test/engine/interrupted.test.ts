@@ -86,14 +86,14 @@ test.concurrent("after a kill of the plugin alone, the next up stops and names t
     service.expectExactly(project, declared);
   }));
 
-test.concurrent("one Ctrl-C ends every wait, keeps what got no answer pending, and records what is answered", () =>
+test.concurrent("one Ctrl-C ends every wait, keeps what got no response pending, and records what got one", () =>
   inWorld(
     async (world) => {
       const { project, service } = world;
       project.declare(endpoints(3));
       // The one that has to wait comes last: the pause that it asks for would keep back whatever was not sent before.
       service.fault({ operation: "register", kind: "lost-before" });
-      service.fault({ operation: "register", kind: "late-answer", delayMs: SLOW_MS });
+      service.fault({ operation: "register", kind: "late-response", delayMs: SLOW_MS });
       const headers = { "retry-after": "60" };
       service.fault({ operation: "register", kind: "status", status: 429, headers });
       const started = Date.now();

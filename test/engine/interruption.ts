@@ -36,7 +36,7 @@ export async function endUp(
   registrations: number,
   end: End,
 ): Promise<void> {
-  service.fault({ operation: "register", kind: "late-answer", delayMs: SLOW_MS, times: 999 });
+  service.fault({ operation: "register", kind: "late-response", delayMs: SLOW_MS, times: 999 });
   let left = registrations;
   const arrived = new Promise<void>((resolve) => {
     service.watch = ({ operation }, moment) => {

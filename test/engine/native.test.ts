@@ -14,12 +14,12 @@ let project: NativeProject;
 /** Another stack's endpoint, which the program reads. */
 let theirs: Registered;
 let receiver: string;
-let answer = ours(otherSecret);
+let respond = ours(otherSecret);
 beforeAll(async () => {
   service = await HttpService.start({}, { staging: "key-of-staging" });
   project = new NativeProject({ config: { ...service.config, "webhooks:timeoutSeconds": "6" } });
   theirs = service.add({ ...at("?token=th31rs"), type: "development" });
-  receiver = await serve((request, response) => answer(request, response));
+  receiver = await serve((request, response) => respond(request, response));
 });
 afterAll(async () => {
   project.dispose();
@@ -64,7 +64,7 @@ outputs: { one: "\${one.url}", some: "\${some.endpoints[0].id}", read: "\${read.
 `);
 }
 
-test("a lost answer stays pending, and an endpoint whose receiver fails its validation is not registered", async () => {
+test("a registration without a response stays pending, and an endpoint whose receiver fails its validation is not registered", async () => {
   declare({ jobs, edited: at("edited") }, "a");
   service.fault({ operation: "register", kind: "late-commit", delayMs: 13_000 });
   const output = await project.failUp("--continue-on-error");
@@ -75,7 +75,7 @@ test("a lost answer stays pending, and an endpoint whose receiver fails its vali
 });
 
 test("the next up settles both, explicit providers are accounts, and functions read", async () => {
-  answer = ours(secret);
+  respond = ours(secret);
   await project.succeed("config", "set", "webhooks:timeoutSeconds", "60");
   await project.up();
   const staged = { staged: at("staged"), validated: at("validated"), confidential: { type: "production" } };

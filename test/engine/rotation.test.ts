@@ -102,6 +102,6 @@ exports.receiver = receiverConfig({ endpoints: { jobs }, secrets });`);
   expect(sent.filter((delivery) => !delivery.delivered)).toEqual([]);
   expect(handled.sort()).toEqual(sent.map(({ id }) => id).sort());
   expect(refused).toEqual([]);
-  const answerTo = async (secret: string) => (await fetch(url, delivered({ secret, at: now() }))).status;
-  expect([await answerTo(old), await answerTo(rotation.secret)]).toEqual([401, 200]);
+  const statusFor = async (secret: string) => (await fetch(url, delivered({ secret, at: now() }))).status;
+  expect([await statusFor(old), await statusFor(rotation.secret)]).toEqual([401, 200]);
 });

@@ -20,7 +20,7 @@ new WebhookEndpoint("filtered", { ...at("filtered"), type: "development", ip: "2
 new WebhookEndpoint("confidential", { ...at(""), url: pulumi.secret("https://hooks.example.com/?token=t0ken") });
 new WebhookEndpoint("staged", { url: "https://staging.example.com/jobs", type: "development" }, { provider: staging });
 new WebhookEndpoint("adopted", { ...at("adopted"), adoptId: ${JSON.stringify(adopted)} });
-new WebhookEndpoint("pending", at("pending")); // was registered, and the answer lost
+new WebhookEndpoint("pending", at("pending")); // was registered, and the response lost
 `;
 
 let service: HttpService;

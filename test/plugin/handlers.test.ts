@@ -5,10 +5,10 @@ import type { Verbs } from "../../src/plugin/resources";
 import { conceal, reveal } from "../../src/plugin/values";
 import { NativePlugin, requestOf, secret, struct, UNKNOWN, URN } from "./nativePlugin";
 
-type Answers = Partial<Record<keyof Verbs, unknown>>;
+type Results = Partial<Record<keyof Verbs, unknown>>;
 
-/** What the verbs of the plugin under test answer, and what they and `configure` were called with. */
-let answers: Answers;
+/** What the verbs of the plugin under test return, and what they and `configure` were called with. */
+let results: Results;
 let calls: unknown[][];
 let settings: ((key: string) => string | undefined)[];
 let plugin: NativePlugin;
@@ -16,9 +16,9 @@ let plugin: NativePlugin;
 const verb = (name: keyof Verbs) => {
   const act = async (...args: unknown[]) => {
     calls.push([name, ...args]);
-    const answer = answers[name];
-    if (answer instanceof Error) throw answer;
-    return answer as never;
+    const result = results[name];
+    if (result instanceof Error) throw result;
+    return result as never;
   };
   return [name, act];
 };
@@ -39,7 +39,7 @@ beforeAll(async () => {
   });
 });
 beforeEach(() => {
-  [answers, calls, settings] = [{}, [], []];
+  [results, calls, settings] = [{}, [], []];
 });
 afterAll(() => plugin.stop());
 
@@ -69,7 +69,7 @@ interface Call {
   readonly request: Readonly<Record<string, unknown>>;
   /** What the verb is called with. */
   readonly args: unknown[];
-  readonly answer: unknown;
+  readonly result: unknown;
   readonly response: object;
 }
 
@@ -80,7 +80,7 @@ test.each<Call>([
     method: "check",
     request: { Olds: plain, News: { ...secretU, key: "k" } },
     args: [plain, { url: "u", key: "k" }, { urn: URN, secretNames: new Set(["key", "url"]) }],
-    answer: { inputs: { url: "u", key: "k" }, failures },
+    result: { inputs: { url: "u", key: "k" }, failures },
     response: { Inputs: { ...secretU, key: secret("k") }, FailuresList: failures },
   },
   {
@@ -88,7 +88,7 @@ test.each<Call>([
     method: "create",
     request: { Properties: secretU },
     args: [{ url: "u" }],
-    answer: { id: "wh_1", outs: { url: "u", at: null, no: undefined } },
+    result: { id: "wh_1", outs: { url: "u", at: null, no: undefined } },
     response: { Id: "wh_1", Properties: { ...secretU, at: null } },
   },
   {
@@ -96,7 +96,7 @@ test.each<Call>([
     method: "read",
     request: { Id: "wh_2", Properties: { url: "u" }, Inputs: { ...secretU, adoptId: "wh_2" } },
     args: ["wh_2", { url: "u" }],
-    answer: { id: "wh_2", props: { url: "u", createdAt: "now", external: true } },
+    result: { id: "wh_2", props: { url: "u", createdAt: "now", external: true } },
     response: {
       ...{ Id: "wh_2", Properties: { ...secretU, createdAt: "now" } },
       Inputs: { ...secretU, adoptId: "wh_2" },
@@ -107,7 +107,7 @@ test.each<Call>([
     method: "read",
     request: { Id: "wh_2" },
     args: ["wh_2", {}],
-    answer: { id: "wh_2", props: { ...plain, external: true }, inputs: { url: "u" } },
+    result: { id: "wh_2", props: { ...plain, external: true }, inputs: { url: "u" } },
     response: { Id: "wh_2", Properties: plain, Inputs: { url: "u" } },
   },
   {
@@ -115,7 +115,7 @@ test.each<Call>([
     method: "read",
     request: { Id: "wh_2", Properties: { type: "production" } },
     args: ["wh_2", { type: "production" }],
-    answer: { id: "wh_2", props: { url: "u", type: "production", external: true } },
+    result: { id: "wh_2", props: { url: "u", type: "production", external: true } },
     response: { Id: "wh_2", Properties: { ...secretU, type: "production" } },
   },
   {
@@ -123,7 +123,7 @@ test.each<Call>([
     method: "read",
     request: { Id: "wh_2", Properties: plain, Inputs: plain },
     args: ["wh_2", plain],
-    answer: {},
+    result: {},
     response: { Id: "", Properties: undefined, Inputs: undefined },
   },
   {
@@ -131,7 +131,7 @@ test.each<Call>([
     method: "update",
     request: { Id: "wh_1", Olds: { url: "u", __provider: "code" }, News: secretU },
     args: ["wh_1", { url: "u", __provider: "code" }, { url: "u" }],
-    answer: { outs: { url: "u", __provider: "code" } },
+    result: { outs: { url: "u", __provider: "code" } },
     response: { Properties: secretU },
   },
   {
@@ -139,11 +139,11 @@ test.each<Call>([
     method: "delete",
     request: { Id: "wh_1", Properties: secretU },
     args: ["wh_1", { url: "u" }],
-    answer: undefined,
+    result: undefined,
     response: {},
   },
-])("$what", async ({ method, request, args, answer, response }) => {
-  answers[method] = answer;
+])("$what", async ({ method, request, args, result, response }) => {
+  results[method] = result;
   expect(await send(method, request)).toMatchObject(response);
   expect(calls).toEqual([[method, ...args]]);
 });
@@ -165,7 +165,7 @@ test.each<[what: string, replaces: string[] | undefined, olds: object, news: obj
   ["no value that the program does not declare", ["account"], { account: "a" }, { url: "u" }, []],
   ["an update without a replacement", undefined, { url: "u" }, { url: "u" }, []],
 ])("diff shows %s", async (_what, replaces, olds, news, detailed) => {
-  answers.diff = { changes: true, ...(replaces && { replaces }) };
+  results.diff = { changes: true, ...(replaces && { replaces }) };
   expect(await send("diff", { Id: "wh_1", Olds: olds, News: news })).toMatchObject({
     ...{ Changes: 2, ReplacesList: replaces ?? [] },
     ...{ Hasdetaileddiff: replaces !== undefined, detailed },
@@ -173,7 +173,7 @@ test.each<[what: string, replaces: string[] | undefined, olds: object, news: obj
 });
 
 test("diff says that nothing changed", async () => {
-  answers.diff = { changes: false };
+  results.diff = { changes: false };
   const response = await send("diff", { Id: "wh_1", Olds: {}, News: {} });
   expect(response).toMatchObject({ Changes: 1, ReplacesList: [] });
 });

@@ -63,7 +63,7 @@ export class NativePlugin {
 
   static async start({ environment = {}, resources }: Options = {}): Promise<NativePlugin> {
     const plugin = new NativePlugin();
-    const log = (call: { request: LogRequest }, done: (error: null, answer: Empty) => void) => {
+    const log = (call: { request: LogRequest }, done: (error: null, response: Empty) => void) => {
       plugin.warnings.push(call.request.getMessage());
       done(null, new Empty());
     };

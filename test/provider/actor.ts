@@ -103,7 +103,7 @@ export class Actor {
       const args = to.args ?? old?.args;
       if (args) this.#program.set(slot, { name: `r${slot}`, ...old, ...to, args });
     } else if (step.do === "other") {
-      // Sentence 1: not within the window of a registration without an answer.
+      // Sentence 1: not within the window of a registration without a response.
       if (this.#isInDoubt(step.args)) return;
       this.#others.push(service.add({ ...step.args }));
       await this.world.time.pass(CLEARLY_OLDER_MS);
@@ -122,7 +122,7 @@ export class Actor {
     }
   }
 
-  /** Whether a registration of this url and type that got no answer may still be made, also one that a run has healed. */
+  /** Whether a registration of this url and type that got no response may still be made, also one that a run has healed. */
   #isInDoubt(args: EndpointInputs): boolean {
     const { resources, pendingCreates } = this.world.stack;
     const now = this.world.time.date();

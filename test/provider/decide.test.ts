@@ -43,7 +43,7 @@ function said(decision: Decision): string {
   return decision.kind === "register" && decision.isListPartial ? "register, partial" : decision.kind;
 }
 
-// The rule, row by row in its order: what is listed, and which registrations got no answer.
+// The rule, row by row in its order: what is listed, and which registrations got no response.
 test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
   // Evidence, and more fits than evidence, or what nobody can date.
   ["two fits and one registration", "doubt a,b", [made("a", 5), made("b", 3)], [sent(8)]],

@@ -19,11 +19,11 @@ export interface Registered {
   by: object | undefined;
 }
 
-/** How a request ends. `late` commits and answers late, `late-answer` only answers late. */
+/** How a request ends. `late-commit` takes effect late and gets no response, `late-response` takes effect at once. */
 export interface Fault {
   readonly kind:
     | ("unreachable" | "lost-before" | "lost-after" | "hang-before" | "hang-after")
-    | ("late-answer" | "late-commit" | "garbled" | "truncated" | "empty" | "status");
+    | ("late-response" | "late-commit" | "garbled" | "truncated" | "empty" | "status");
   readonly operation: Operation | "any";
   /** Default 1. */
   readonly times?: number;
@@ -47,7 +47,7 @@ export interface Habits {
   readonly lagMs?: number;
   /** How it tells when an endpoint was made; undefined: not at all. Default: exactly. */
   readonly tells?: (exactly: string) => string | undefined;
-  /** Whether answers lack the Date header. */
+  /** Whether responses lack the Date header. */
   readonly tellsNoDate?: boolean;
   /** How much its clock is ahead, in milliseconds. */
   readonly aheadMs?: number;
@@ -67,9 +67,9 @@ export interface Logged {
   readonly fault: string;
 }
 
-/** How long a request, or an answer, is on its way, in milliseconds. */
+/** How long a request, or a response, is on its way, in milliseconds. */
 const LATENCY_MS = 20;
-/** How the answer of each operation begins, in status codes. */
+/** The status of each operation that succeeds. */
 const SUCCESS = { register: 201, list: 200, get: 200, delete: 204 };
 
 /** A webhook service that loses, lags and splits, written from the contract alone. It is reached without a socket, in virtual time. */
@@ -124,7 +124,7 @@ export class FakeService {
     this.endpoints = this.endpoints.filter((each) => each.id !== id);
   }
 
-  /** Carries a request of a process: whoever is dead gets no answer. */
+  /** Carries a request of a process: whoever is dead gets no response. */
   dispatch(process: { readonly isDead: boolean }, sent: Sent, handler: Handler): void {
     const { method, path = "", headers } = sent;
     const id = decodeURIComponent(/^\/webhooks\/(.+)$/.exec(path)?.[1] ?? "");
@@ -144,7 +144,7 @@ export class FakeService {
     const broken = () => {
       if (!isOver && !process.isDead) handler.onResponseError?.(controller, new Error("broken"));
     };
-    const answer = (status: number, text: string, more: Readonly<Record<string, string>> = {}) => {
+    const respond = (status: number, text: string, more: Readonly<Record<string, string>> = {}) => {
       if (isOver || process.isDead) return;
       const date = this.habits.tellsNoDate ? {} : { date: new Date(this.#now()).toUTCString() };
       const head = { "content-type": "application/json", ...date, ...more };
@@ -171,15 +171,15 @@ export class FakeService {
       if (kind?.startsWith("hang-")) return;
       const end = () => {
         if (kind?.startsWith("lost-")) broken();
-        else if (kind === "status") answer(status, fault?.body ?? "{}", fault?.headers);
-        else if (kind === "garbled") answer(200, "<html></html>");
-        else answer(result.status, kind === "empty" ? "" : result.text);
+        else if (kind === "status") respond(status, fault?.body ?? "{}", fault?.headers);
+        else if (kind === "garbled") respond(200, "<html></html>");
+        else respond(result.status, kind === "empty" ? "" : result.text);
       };
-      this.time.after(LATENCY_MS + (kind === "late-answer" ? delayMs : 0), end);
+      this.time.after(LATENCY_MS + (kind === "late-response" ? delayMs : 0), end);
     });
   }
 
-  /** Returns the body of the answer; undefined if there is no such endpoint. */
+  /** Returns the body of the response; undefined if there is no such endpoint. */
   #carryOut(
     operation: Operation,
     { id, account, body, by }: { id: string; account: string; body: string | undefined; by: object },
@@ -216,9 +216,9 @@ export class FakeService {
 
   /** Returns the fault that a request meets. */
   #take(operation: Operation): Fault | undefined {
-    const met = this.#faults.find((planted) => {
-      if (planted.left <= 0 || !["any", operation].includes(planted.fault.operation)) return false;
-      return planted.skip-- <= 0;
+    const met = this.#faults.find((each) => {
+      if (each.left <= 0 || !["any", operation].includes(each.fault.operation)) return false;
+      return each.skip-- <= 0;
     });
     if (met) met.left -= 1;
     return met?.fault;

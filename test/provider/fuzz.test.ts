@@ -35,7 +35,7 @@ const delayMs = fc.constantFrom(500, 3_000, 12_000, 17_000);
 const kinds = ["unreachable", "lost-before", "lost-after", "hang-before", "hang-after", "garbled"] as const;
 const how: fc.Arbitrary<Omit<Fault, "operation">> = fc.oneof(
   fc.constantFrom(...kinds, "truncated", "empty").map((kind) => ({ kind })),
-  fc.record({ kind: fc.constantFrom("late-answer", "late-commit"), delayMs }),
+  fc.record({ kind: fc.constantFrom("late-response", "late-commit"), delayMs }),
   // Not 404: a service that denies what it has is believed.
   fc
     .record({ status: fc.constantFrom(400, 401, 408, 409, 429, 500, 502, 503), effect: fc.boolean() })

@@ -27,7 +27,7 @@ async function heals(program: readonly Declared[], others: readonly Registered[]
   expect(await world.up(program, options)).toEqual([]);
   settled(program, others);
 }
-/** Runs an `up` in which one registration gets no answer. */
+/** Runs an `up` in which one registration gets no response. */
 async function pendingUp(program: readonly Declared[], more?: Partial<Fault>) {
   lose(more);
   await stops(world.up(program), /REGISTRATION_PENDING/);
@@ -48,7 +48,7 @@ async function timeOf(run: () => Promise<unknown>): Promise<number> {
   return world.time.now() - started;
 }
 
-describe("a registration that got no usable answer", () => {
+describe("a registration that got no usable response", () => {
   const program = [declared("late")];
 
   test("create finds what it made, beside what was there before, whatever the service's clock", async () => {
@@ -167,7 +167,7 @@ describe("a registration that got no usable answer", () => {
     await heals([declared("a", path, { adoptId: found.id })]);
   });
 
-  test("adoptId of an equal resource is not answered by it, in the same run", async () => {
+  test("adoptId of an equal resource is not settled by it, in the same run", async () => {
     const found = appear("same");
     await world.time.pass(60_000);
     const duplicates = [

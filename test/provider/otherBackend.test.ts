@@ -12,7 +12,7 @@ const jobs = [declared("jobs")];
 const renamed = [declared("renamed", "jobs")];
 const stop = expect.stringMatching(/wh_1 .*another backend.*PULUMI_BACKEND_URL.*ENDPOINT_EXISTS/s);
 
-/** Runs an `up` that is killed when so many registrations are made and not answered. */
+/** Runs an `up` that is killed when so many registrations are made and get no response. */
 async function killedUp(program: typeof jobs, registrations = 1): Promise<void> {
   let left = registrations;
   world.service.watch = ({ operation }, moment) => {

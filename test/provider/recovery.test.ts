@@ -13,7 +13,7 @@ const KINDS: readonly Kind[] = [
   ...[status(429, later), status(503, later)],
   ...(["lost-after", "hang-after", "truncated", "garbled", "empty"] as const).map((kind) => ({ kind })),
   // Within the time-out, and after it.
-  ...[3_000, 15_000].map((delayMs) => ({ kind: "late-answer", delayMs }) as const),
+  ...[3_000, 15_000].map((delayMs) => ({ kind: "late-response", delayMs }) as const),
   ...[3_000, 15_000].map((delayMs) => ({ kind: "late-commit", delayMs }) as const),
   ...[303, 408, 500, 503].map((code) => status(code, { effect: true })),
   status(503, { effect: true, ...later }),
@@ -27,7 +27,7 @@ const OPERATIONS = {
 } as const satisfies Record<string, readonly Operation[]>;
 type Command = keyof typeof OPERATIONS;
 
-/** Services that differ from one that is exact and complete. At some, what got no answer is named, and not taken: a person decides. */
+/** Services that differ from one that is exact and complete. At some, what got no response is named, and not taken: a person decides. */
 const SERVICES: readonly { readonly is: string; readonly habits: Habits; readonly stops?: boolean }[] = [
   { is: "that is exact", habits: {} },
   { is: "whose lists lag", habits: { lagMs: 3_000 } },

@@ -196,12 +196,12 @@ function behindGrpc(plugin: ReturnType<typeof createProvider>, death: Promise<ne
     (verb: (...args: never[]) => Promise<unknown>) =>
     async (...args: unknown[]) => {
       try {
-        const answer = Object(await Promise.race([death, verb(...(args.map(sent) as never[]))]));
+        const result = Object(await Promise.race([death, verb(...(args.map(sent) as never[]))]));
         // The plugin adds the provider's code to what a verb returns.
         const { __provider } = Object(args.at(-1));
         for (const part of ["inputs", "outs", "props"])
-          if (answer[part]) answer[part] = { ...answer[part], __provider };
-        return sent(answer);
+          if (result[part]) result[part] = { ...result[part], __provider };
+        return sent(result);
       } catch (error) {
         if (error instanceof Killed || error instanceof VerbError) throw error;
         const { message, id, properties, reasons } = Object(error);
