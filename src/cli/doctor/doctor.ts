@@ -47,8 +47,12 @@ export const doctor: Subcommand<Flags> = {
     const asking = withAccount(context, async (account) => {
       settings.push(...shownSettings(account, env));
       origin = account.origin;
-      findings.push(...settingsFindings(account, pulumi, stacks));
-      const list = await output.during(() => "Waiting for the service…", account.client.list());
+      let list: EndpointList | undefined;
+      try {
+        list = await output.during(() => "Waiting for the service…", account.client.list());
+      } finally {
+        findings.push(...settingsFindings(account, pulumi, stacks, list));
+      }
       const inventory = inventoryOf(list, stacks, account.connection.timeoutMs);
       entries.push(...inventory.entries);
       findings.push(...listFindings(inventory, pulumi));

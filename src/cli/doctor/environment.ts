@@ -1,3 +1,4 @@
+import type { EndpointList } from "../../client";
 import { isPendingId } from "../../provider/identity";
 import { ENVIRONMENT_NAMES, SETTING_NAMES } from "../../provider/settings";
 import { providerNameOf, type Resource } from "../../provider/stackState";
@@ -60,11 +61,16 @@ export function notCheckedIn(
   ];
 }
 
-/** Finds settings that hold a secret in plain text, or that differ from those that the selected stack recorded. */
+/**
+ * Finds settings that hold a secret in plain text, or that lead elsewhere than those that the selected stack recorded.
+ *
+ * @param list what today's settings lead to; undefined if the service did not list it. A key that was rotated leads to the same
+ */
 export function* settingsFindings(
   { configuration, origin }: Account,
   { withStack }: Pulumi,
   { known }: Stacks,
+  list: EndpointList | undefined,
 ): Generator<Finding> {
   const { value, secret } = configuration?.["webhooks:apiKey"] ?? {};
   if (value && secret !== true)
@@ -80,7 +86,10 @@ export function* settingsFindings(
   const selected = known.find(({ isSelected }) => isSelected);
   const others = (selected?.state.endpoints ?? []).filter((each) => {
     const { baseUrl, account } = originOf(each);
-    const isSame = baseUrl === origin.baseUrl && account === origin.account;
+    const isHere = list?.endpoints.some(
+      (endpoint) => endpoint.id === each.id && selected?.state.has(endpoint, origin),
+    );
+    const isSame = baseUrl === origin.baseUrl && (account === origin.account || isHere === true);
     return !isSame && providerNameOf(each) === undefined && !isPendingId(each.id ?? "");
   });
   if (selected === undefined || others[0] === undefined) return;
@@ -92,7 +101,7 @@ export function* settingsFindings(
       `and today's settings are ${origin.baseUrl} and ${origin.account} (the keys' fingerprints)`,
     remedy:
       baseUrl === origin.baseUrl
-        ? `pulumi preview --stack ${name}   # if it plans no replacement, pulumi up --refresh records the new key; otherwise restore it`
+        ? `pulumi preview --stack ${name}   # shows what would be registered again; if that is not meant, restore the key`
         : `pulumi config set webhooks:baseUrl ${quoted(baseUrl)} --stack ${name}   # unless the service has moved: then pulumi up`,
   });
 }
