@@ -58,7 +58,7 @@ export interface Wait {
 /** The options, validated and with their defaults. */
 export type ResolvedOptions = ReturnType<typeof resolveOptions>;
 
-export const DEFAULT_API_KEY_HEADER = "X-Api-Key";
+const DEFAULT_API_KEY_HEADER = "X-Api-Key";
 
 /** @throws WebhookError `INVALID_OPTION`, which names the option and quotes no value */
 export function resolveOptions(options: WebhooksClientOptions) {
@@ -87,7 +87,10 @@ export function resolveOptions(options: WebhooksClientOptions) {
 }
 
 /** The options that say where the service is and how to authenticate. */
-type ConnectionOptions = Pick<WebhooksClientOptions, "baseUrl" | "apiKey" | "apiKeyHeader" | "apiKeyScheme">;
+export type ConnectionOptions = Pick<
+  WebhooksClientOptions,
+  "baseUrl" | "apiKey" | "apiKeyHeader" | "apiKeyScheme"
+>;
 
 /** The syntax of a header's name and of an authentication scheme (RFC 9110). */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;

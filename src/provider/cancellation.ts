@@ -3,8 +3,6 @@ import { Server } from "node:net";
 /** The path of the request that the engine sends when the user cancels the run. */
 const CANCEL_PATH = "/pulumirpc.ResourceProvider/Cancel";
 
-let cancelled: AbortSignal | undefined;
-
 /**
  * Returns a signal that fires when the user cancels the run that this plugin process works for (engine rule 43).
  *
@@ -13,13 +11,8 @@ let cancelled: AbortSignal | undefined;
  * found, the signal never fires, and each wait ends at its own limit.
  */
 export function cancellation(): AbortSignal {
-  cancelled ??= observe(openServers());
-  return cancelled;
-}
-
-function observe(servers: readonly Server[]): AbortSignal {
   const cancelling = new AbortController();
-  for (const server of servers) {
+  for (const server of openServers()) {
     // Only an HTTP/2 server emits this.
     server.on("stream", (_stream: unknown, headers: Readonly<Record<string, unknown>>) => {
       if (headers[":path"] === CANCEL_PATH) cancelling.abort();

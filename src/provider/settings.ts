@@ -1,11 +1,7 @@
-import { connectionProblems, DEFAULT_API_KEY_HEADER } from "../client/options";
+import { type ConnectionOptions, connectionProblems } from "../client/options";
 
 /** Where the service is and how to talk to it. */
-export interface Settings {
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  readonly apiKeyHeader?: string | undefined;
-  readonly apiKeyScheme?: string | undefined;
+interface Settings extends ConnectionOptions {
   /** For a whole operation, in seconds. */
   readonly timeoutSeconds: number;
 }
@@ -23,14 +19,6 @@ export const ENVIRONMENT_NAMES = {
 export type SettingName = keyof typeof ENVIRONMENT_NAMES;
 
 export const SETTING_NAMES = Object.keys(ENVIRONMENT_NAMES) as SettingName[];
-
-/** The settings that have a default, as a configuration holds them. */
-const SETTING_DEFAULTS: Readonly<Partial<Record<SettingName, string>>> = {
-  apiKeyHeader: DEFAULT_API_KEY_HEADER,
-  timeoutSeconds: "30",
-  showResponses: "false",
-  ifExists: "fail",
-};
 
 /** What a registration may do if the service already has such an endpoint. */
 export const IF_EXISTS = ["fail", "adopt", "register"] as const;
@@ -82,16 +70,16 @@ export function resolveSettings(
   };
   const baseUrl = need("baseUrl", "the service's base URL");
   const apiKey = need("apiKey", "the service's API key");
-  const timeoutSeconds = Number(look("timeoutSeconds") ?? SETTING_DEFAULTS.timeoutSeconds);
+  const timeoutSeconds = Number(look("timeoutSeconds") ?? "30");
   if (!(timeoutSeconds > 0 && timeoutSeconds <= 3600)) {
     problems.push(
       `timeoutSeconds must be a number of seconds above 0, at most 3600; set it with ${places("timeoutSeconds")}`,
     );
   }
-  const showResponses = look("showResponses") ?? SETTING_DEFAULTS.showResponses;
+  const showResponses = look("showResponses") ?? "false";
   if (showResponses !== "true" && showResponses !== "false")
     problems.push(`showResponses must be true or false; set it with ${places("showResponses")}`);
-  const ifExists = IF_EXISTS.find((each) => each === (look("ifExists") ?? SETTING_DEFAULTS.ifExists));
+  const ifExists = IF_EXISTS.find((each) => each === (look("ifExists") ?? "fail"));
   if (ifExists === undefined)
     problems.push(`ifExists must be fail, adopt or register; set it with ${places("ifExists")}`);
   const [apiKeyHeader, apiKeyScheme] = [look("apiKeyHeader"), look("apiKeyScheme")];
