@@ -2,10 +2,10 @@ import { execFile } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { HttpService } from "./httpService";
+import { inWorld, type World } from "./httpService";
 import { endUp, sigkill } from "./interruption";
 import { NativeProject } from "./nativeProject";
-import { type Declared, Project } from "./project";
+import { type Declared, Project, type ProjectOptions } from "./project";
 
 jest.setTimeout(600_000);
 
@@ -22,31 +22,20 @@ const endpoints = (names: readonly string[], args: object = {}): Declared =>
   );
 const TWENTY = Array.from({ length: 20 }, (_, at) => `e${at}`);
 
-interface World<P extends Project> {
-  readonly service: HttpService;
-  readonly project: P;
-}
-
-/** Makes a stack with a program in `src`, and its service. The tests run at once. */
-async function inWorld<P extends Project>(
-  make: (options: ConstructorParameters<typeof Project>[0]) => P,
+/** Makes a stack with a program in `src`, and its service. */
+async function inSrcWorld<P extends Project>(
+  Kind: new (options: ProjectOptions) => P,
   env: Readonly<Record<string, string>>,
   act: (world: World<P>) => Promise<void>,
 ): Promise<void> {
-  const service = await HttpService.start();
-  const project = make({ config: { ...service.config, ...LIMIT }, env });
-  mkdirSync(join(project.folder, "src"));
-  project.write("src/index.js", 'require("../index.js");');
-  try {
-    await act({ service, project });
+  await inWorld(Kind, { config: LIMIT, env }, async (world) => {
+    const { project } = world;
+    mkdirSync(join(project.folder, "src"));
+    project.write("src/index.js", 'require("../index.js");');
+    await act(world);
     expect(existsSync(join(project.folder, "src/.pulumi"))).toBe(false);
-  } finally {
-    project.dispose();
-    await service.stop();
-  }
+  });
 }
-
-const node = (options: ConstructorParameters<typeof Project>[0]) => new Project(options);
 
 /** Runs a line of shell without the project's stack. */
 const shell = ({ folder, env }: Project, line: string) =>
@@ -62,7 +51,7 @@ function yamlOf(declared: Declared): string {
 }
 
 test.concurrent("with a relative backend in Pulumi.yaml and a program in src, an up after a kill ends with exactly what is declared", () =>
-  inWorld(node, { PULUMI_BACKEND_URL: "" }, async (world) => {
+  inSrcWorld(Project, { PULUMI_BACKEND_URL: "" }, async (world) => {
     const { project, service } = world;
     // A kill can leave a file of attributes empty (engine rule 26).
     project.write("Pulumi.yaml", inSrc(NODE, `backend: { url: "${RELATIVE}?metadata=skip" }\n`));
@@ -85,7 +74,7 @@ test.concurrent.each<[string, Readonly<Record<string, string>>]>([
     },
   ],
 ])("a rename without an alias works where %s", (where, env) =>
-  inWorld(node, env, async ({ project, service }) => {
+  inSrcWorld(Project, env, async ({ project, service }) => {
     project.write("Pulumi.yaml", inSrc(NODE));
     if (/login/.test(where)) await shell(project, `pulumi login ${RELATIVE}`);
     for (const name of ["one", "two"]) {
@@ -98,35 +87,31 @@ test.concurrent.each<[string, Readonly<Record<string, string>>]>([
 );
 
 test.concurrent("natively, an up after a kill stops and names what is left, wherever the backend is, and one with ifExists adopts that", () =>
-  inWorld(
-    (options) => new NativeProject(options),
-    { PULUMI_BACKEND_URL: RELATIVE },
-    async (world) => {
-      const { project, service } = world;
-      project.env.PULUMI_BACKEND_URL += "?metadata=skip";
-      project.write("Pulumi.yaml", inSrc("yaml"));
-      const program = (declared: Declared) => project.write("src/Main.yaml", yamlOf(declared));
-      program({ one: endpoints(["same"]).same ?? {} });
-      await project.up();
-      program({ two: endpoints(["same"]).same ?? {} });
-      await project.up();
-      expect(service.changes).toEqual(["register", "register", "delete"]);
+  inSrcWorld(NativeProject, { PULUMI_BACKEND_URL: RELATIVE }, async (world) => {
+    const { project, service } = world;
+    project.env.PULUMI_BACKEND_URL += "?metadata=skip";
+    project.write("Pulumi.yaml", inSrc("yaml"));
+    const program = (declared: Declared) => project.write("src/Main.yaml", yamlOf(declared));
+    program({ one: endpoints(["same"]).same ?? {} });
+    await project.up();
+    program({ two: endpoints(["same"]).same ?? {} });
+    await project.up();
+    expect(service.changes).toEqual(["register", "register", "delete"]);
 
-      program({ two: endpoints(["same"]).same ?? {}, ...endpoints(TWENTY) });
-      await endUp(world, 10, sigkill);
-      const output = await project.failUp();
-      expect(output).toMatch(/REGISTRATION_IN_DOUBT/);
-      const recorded = Object.values(project.ids());
-      const left = service.endpoints.filter(({ id }) => !recorded.includes(id));
-      expect(left.some(({ id }) => output.includes(id))).toBe(true);
-      for (const { id, url } of left)
-        expect(service.endpoints.filter((each) => each.url === url)).toMatchObject([{ id }]);
+    program({ two: endpoints(["same"]).same ?? {}, ...endpoints(TWENTY) });
+    await endUp(world, 10, sigkill);
+    const output = await project.failUp();
+    expect(output).toMatch(/REGISTRATION_IN_DOUBT/);
+    const recorded = Object.values(project.ids());
+    const left = service.endpoints.filter(({ id }) => !recorded.includes(id));
+    expect(left.some(({ id }) => output.includes(id))).toBe(true);
+    for (const { id, url } of left)
+      expect(service.endpoints.filter((each) => each.url === url)).toMatchObject([{ id }]);
 
-      project.env.WEBHOOKS_IF_EXISTS = "adopt";
-      await project.up();
-      service.expectExactly(project, { two: {}, ...endpoints(TWENTY) });
-    },
-  ));
+    project.env.WEBHOOKS_IF_EXISTS = "adopt";
+    await project.up();
+    service.expectExactly(project, { two: {}, ...endpoints(TWENTY) });
+  }));
 
 /** Runs an inline program as the Automation API does, in the current backend or in one of its own, without a folder. */
 const INLINE = `
@@ -144,7 +129,7 @@ const projectSettings = { name: "test", runtime: "nodejs", main: process.cwd(), 
 `;
 
 test.concurrent("an inline program with a backend of its own takes nothing for its own that a stack of the shell's backend has", () =>
-  inWorld(node, {}, async ({ project, service }) => {
+  inSrcWorld(Project, {}, async ({ project, service }) => {
     project.write("src/inline.js", INLINE);
     project.env.SETTINGS = JSON.stringify(service.config);
     await shell(project, "pulumi login $PULUMI_BACKEND_URL");

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Fault, Habits } from "../provider/fakeService";
-import { API_KEY, HttpService } from "./httpService";
+import { API_KEY, inWorld } from "./httpService";
 import { type Declared, Project } from "./project";
 
 jest.setTimeout(300_000);
@@ -48,10 +48,8 @@ test.concurrent.each<[string, Habits, RegExp | undefined]>([
   ["show a part", { listed: 20 }, /Ways on:[\s\S]*adoptId[\s\S]*STILL_PENDING/],
 ])(
   "faults of every kind over 56 endpoints, with hooks that retry, where lists %s: 0 missing, 0 twice, 0 orphans, or a stop",
-  async (_, habits, stop) => {
-    const service = await HttpService.start(habits);
-    const project = new Project({ config: { ...service.config, "webhooks:timeoutSeconds": "5" } });
-    try {
+  (_, habits, stop) =>
+    inWorld(Project, { habits, config: { "webhooks:timeoutSeconds": "5" } }, async ({ project, service }) => {
       project.program(program);
       for (const fault of FAULTS) service.fault({ ...fault, operation: "register", times: HOOKS.length });
       // Once each is sent, lists fail for a while, so that the first tries find nothing.
@@ -77,9 +75,5 @@ test.concurrent.each<[string, Habits, RegExp | undefined]>([
       expect(new Set(service.endpoints.map(({ url }) => url)).size).toBe(service.endpoints.length);
       expect(service.changes).not.toContain("delete");
       expect(project.transcript).not.toContain(API_KEY);
-    } finally {
-      project.dispose();
-      await service.stop();
-    }
-  },
+    }),
 );

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { systemClock } from "../../src/client/clock";
 import { type Dispatcher, FakeService, type Habits, type Registered } from "../provider/fakeService";
-import type { Declared, Project } from "./project";
+import type { Declared, Project, ProjectOptions } from "./project";
 
 /** With characters that no ciphertext of a state has by chance. */
 export const API_KEY = "k3y-of-default";
@@ -64,5 +64,31 @@ export class HttpService extends FakeService {
   async stop(): Promise<void> {
     this.#server?.closeAllConnections();
     await new Promise((resolve) => this.#server?.close(resolve));
+  }
+}
+
+/** A stack, and the service that its settings name. */
+export interface World<P extends Project = Project> {
+  readonly service: HttpService;
+  readonly project: P;
+}
+
+interface WorldOptions extends ProjectOptions {
+  readonly habits?: Habits;
+}
+
+/** Makes a service and a stack of its own for a test. Such tests run at once, because most of the time they wait. */
+export async function inWorld<P extends Project>(
+  Kind: new (options: ProjectOptions) => P,
+  { habits, config, ...options }: WorldOptions,
+  act: (world: World<P>) => Promise<void>,
+): Promise<void> {
+  const service = await HttpService.start(habits);
+  const project = new Kind({ ...options, config: { ...service.config, ...config } });
+  try {
+    await act({ service, project });
+  } finally {
+    project.dispose();
+    await service.stop();
   }
 }

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { HttpService } from "./httpService";
+import { inWorld, type World } from "./httpService";
 import { ctrlC, ctrlCTwice, endUp, SLOW_MS, sigkill, sigkillOfThePlugin } from "./interruption";
 import { type Declared, Project } from "./project";
 
@@ -16,24 +16,13 @@ const endpoints = (count: number, args: object = {}): Declared =>
     Array.from({ length: count }, (_, at) => [`e${at}`, { url: urlOf(at), type: "production", ...args }]),
   );
 
-interface World {
-  readonly service: HttpService;
-  readonly project: Project;
-}
-
-/** Makes a stack at a service of its own for a test. The tests run at once, because most of the time they wait. */
-async function inWorld(act: (world: World) => Promise<void>, config: object = {}): Promise<void> {
-  const service = await HttpService.start();
-  const project = new Project({ config: { ...service.config, ...LIMIT, ...config } });
-  // A kill can leave a file of attributes empty, and then no command can read the state (engine rule 26).
-  project.env.PULUMI_BACKEND_URL += "?metadata=skip";
-  try {
-    await project.succeed("stack", "ls");
-    await act({ service, project });
-  } finally {
-    project.dispose();
-    await service.stop();
-  }
+async function inInterruptedWorld(act: (world: World) => Promise<void>, config: object = {}): Promise<void> {
+  await inWorld(Project, { config: { ...LIMIT, ...config } }, async (world) => {
+    // A kill can leave a file of attributes empty, and then no command can read the state (engine rule 26).
+    world.project.env.PULUMI_BACKEND_URL += "?metadata=skip";
+    await world.project.succeed("stack", "ls");
+    await act(world);
+  });
 }
 
 test.concurrent.each([
@@ -44,7 +33,7 @@ test.concurrent.each([
 ] as const)(
   "after %s, a plain up ends with exactly what is declared, and equal endpoints of others stay",
   (kind, moments, end) =>
-    inWorld(async (world) => {
+    inInterruptedWorld(async (world) => {
       const { project, service } = world;
       // Another stack's, of the same url and type, registered before; after the window, one more.
       const others = [service.add({ url: urlOf(0), made: Date.now() - 3_600_000 })];
@@ -65,7 +54,7 @@ test.concurrent.each([
 );
 
 test.concurrent("after a kill of the plugin alone, the next up stops and names the ids, and adoptId goes on", () =>
-  inWorld(async (world) => {
+  inInterruptedWorld(async (world) => {
     const { project, service } = world;
     const declared = endpoints(3);
     project.declare(declared);
@@ -87,7 +76,7 @@ test.concurrent("after a kill of the plugin alone, the next up stops and names t
   }));
 
 test.concurrent("one Ctrl-C ends every wait, keeps what got no response pending, and records what got one", () =>
-  inWorld(
+  inInterruptedWorld(
     async (world) => {
       const { project, service } = world;
       project.declare(endpoints(3));
