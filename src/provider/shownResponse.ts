@@ -17,7 +17,7 @@ export function hintFor(error: WebhookError): string {
   return " To see the service's response in a warning, run `pulumi config set webhooks:showResponses true`, or set WEBHOOKS_SHOW_RESPONSES=true.";
 }
 
-/** Returns whether the service answered a request with a refusal that says why. */
+/** Returns whether a response refused a request and says why. */
 export function hasResponse(error: unknown): error is WebhookError & { responseText: string } {
   return (
     error instanceof WebhookError && (error.statusCode ?? 0) >= 400 && Boolean(error.responseText?.trim())

@@ -77,15 +77,15 @@ test("a receiver of one format works with the adapter of the other", () => {
 });
 
 test("instanceof recognizes an error of every exported class across the formats", () => {
-  const strangers = run(`
-    const strangers = [];
+  const unrecognized = run(`
+    const unrecognized = [];
     for (const subpath of ${JSON.stringify(subpaths)}) {
       const [one, other] = [await import(name + subpath.slice(1)), require(name + subpath.slice(1))];
       for (const each of Object.keys(one).filter((each) => each.endsWith("Error")))
-        if (!(Object.create(one[each].prototype) instanceof other[each])) strangers.push(subpath + " " + each);
+        if (!(Object.create(one[each].prototype) instanceof other[each])) unrecognized.push(subpath + " " + each);
     }
-    print(strangers);`);
-  expect(strangers).toEqual([]);
+    print(unrecognized);`);
+  expect(unrecognized).toEqual([]);
 });
 
 test("what sign of one format signs, unwrap of the other reads", () => {
