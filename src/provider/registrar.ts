@@ -31,7 +31,7 @@ export class Registrar {
     private readonly search: RegistrationSearch,
   ) {}
 
-  /** @throws PendingError when it was sent and nothing shows whether it was made */
+  /** @throws PendingError when it was sent and nothing proves whether it was made */
   create(inputs: EndpointInputs): Promise<Endpoint> {
     return this.inTurn(inputs, async () => {
       const { memory, stack } = this.context;
@@ -165,7 +165,7 @@ export class Registrar {
 
   /**
    * Looks again for a registration of this run: a hook can make the engine call `create` again (engine rule 30). The engine keeps the
-   * resource as half-made only if `create` fails in the same way again, so any failure becomes that one.
+   * resource as half-made only if `create` fails in the same way again, so a failed look becomes that.
    */
   async #lookAgain(inputs: EndpointInputs, earlier: PendingError): Promise<Endpoint> {
     const { memory } = this.context;

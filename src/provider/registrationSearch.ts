@@ -6,7 +6,7 @@ import { type Decision, decide, type Evidence, type Named, type Question, type W
 import { refusalOf } from "./refusals";
 import type { EndpointInputs } from "./state";
 
-/** How long a registration without a response is looked for at least, in milliseconds since it was sent. */
+/** How long after it was sent a registration without a response is looked for at least, in milliseconds. Otherwise, for `timeoutSeconds`. */
 const LEAST_LOOK_MS = 5_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 2_000;
@@ -66,8 +66,8 @@ export class RegistrationSearch {
   }
 
   /**
-   * Looks for what a registration of this run has made, until `timeoutSeconds` after it was sent. Returns undefined if no list shows
-   * it, or the run is cancelled.
+   * Looks for what a registration of this run has made, until its time is up. Returns undefined if none is certain, or the
+   * run is cancelled.
    *
    * @param processSentAt on this process's clock
    */
