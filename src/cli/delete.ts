@@ -7,7 +7,6 @@ import { wantedBy } from "../provider/stackState";
 import { describeResource } from "../shared/urn";
 import { countOf } from "../shared/words";
 import { withAccount } from "./account";
-import { confirm } from "./ask";
 import { duration } from "./duration";
 import { CliError } from "./errors";
 import { inParallel } from "./inParallel";
@@ -15,6 +14,7 @@ import { dataOf, type Entry, type Inventory, named, printTable, takeInventory } 
 import { toSettle, unansweredIn } from "./inventory/owner";
 import { jsonOption, stackOption, yesOption } from "./options";
 import type { Context, Subcommand } from "./run";
+import { confirm } from "./terminal";
 
 interface Flags {
   readonly yes?: boolean;

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { version } from "../shared/manifest";
 import { runPulumi } from "../shared/pulumiCommand";
-import { terminal } from "./ask";
 import { COMMANDS } from "./commands";
 import { run } from "./run";
+import { terminal } from "./terminal";
 
 /** Stops the command at the first signal, and ends the process at the second. */
 const stopping = new AbortController();

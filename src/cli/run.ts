@@ -2,11 +2,11 @@ import { join } from "node:path";
 import { type Argument, Command, CommanderError, type Option } from "commander";
 import { CodedError } from "../shared/codedError";
 import { COMMAND, PROGRAM } from "../shared/words";
-import type { Terminal } from "./ask";
 import { CliError } from "./errors";
 import { helpOption } from "./options";
 import { Output, type Sink } from "./output";
 import { Pulumi, type RunPulumi } from "./pulumi";
+import type { Terminal } from "./terminal";
 
 /** The pages that messages name, where this copy of the package is. */
 export const DOCS = join(__dirname, "../../docs");

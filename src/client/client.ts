@@ -7,9 +7,9 @@ import type { Endpoint, EndpointList, Registration } from "./endpoint";
 import { WebhookError } from "./errors";
 import { Gate } from "./gate";
 import type { Operation } from "./operation";
-import { type OperationOptions, runOperation } from "./operationRun";
 import { type ClientEnvironment, resolveOptions, type WebhooksClientOptions } from "./options";
 import { need, parseBody, parseEndpoint, parseList } from "./parse";
+import { type OperationOptions, runOperation } from "./runOperation";
 
 /**
  * The webhook service's HTTP API.
@@ -64,7 +64,7 @@ export class WebhooksClient {
     return this.#run(operation, options);
   }
 
-  /** Returns one endpoint. @throws WebhookEndpointNotFoundError if the service responds 404. @throws WebhookError */
+  /** Returns one endpoint. @throws WebhookEndpointNotFoundError if the service responds 404 or 410. @throws WebhookError */
   async get(id: string, options?: OperationOptions): Promise<Endpoint> {
     const parse: Operation<Endpoint>["parse"] = ({ body }) => {
       const endpoint = parseEndpoint(parseBody(body));
@@ -75,9 +75,9 @@ export class WebhooksClient {
   }
 
   /**
-   * Deletes an endpoint. A 404 after an attempt that may have worked is a success.
+   * Deletes an endpoint. A 404 or 410 after an attempt that may have worked is a success.
    *
-   * @throws WebhookEndpointNotFoundError if the service responds 404 otherwise. @throws WebhookError
+   * @throws WebhookEndpointNotFoundError if the service responds so otherwise. @throws WebhookError
    */
   async delete(id: string, options?: OperationOptions): Promise<void> {
     return this.#run({ ...this.#withId("delete", id), method: "DELETE", parse: () => {} }, options);

@@ -6,7 +6,7 @@ export type WebhookErrorCode =
   | "INVALID_ARGUMENT" // of an operation; nothing was sent
   | "UNAUTHORIZED" // 401 or 403
   | "NOT_FOUND" // 404 or 410, on get or delete
-  | "RATE_LIMITED" // the service kept responding 429, to this request or to those ahead of it in the queue
+  | "RATE_LIMITED" // the service kept responding 429, or 503 with Retry-After, to this request or to those ahead of it in the queue
   | "REDIRECTED" // 3xx, which is not followed, because the key would be sent along
   | "REJECTED" // any other 4xx but 408
   | "SERVER_ERROR" // 5xx
@@ -19,7 +19,7 @@ export type WebhookErrorCode =
 
 /** What a `WebhookError` carries besides its message. */
 export interface WebhookErrorOptions extends Pick<WebhookError, "code" | "statusCode" | "responseText"> {
-  /** The error that this one comes from, such as that of the connection. TypeScript's oldest libraries do not know an error's. */
+  /** The error that this one comes from, such as that of the connection. Declared, because the `lib` of TypeScript before es2022 knows no cause of an error. */
   readonly cause?: unknown;
 }
 

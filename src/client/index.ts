@@ -3,5 +3,5 @@ export type { Clock } from "./clock";
 export type { Endpoint, EndpointList, EndpointType, Registration, UnrecognizedEndpoint } from "./endpoint";
 export type { RegistrationOutcome, WebhookErrorCode, WebhookErrorOptions } from "./errors";
 export { WebhookEndpointNotFoundError, WebhookError, WebhookRegistrationError } from "./errors";
-export type { OperationOptions } from "./operationRun";
 export type { ClientEnvironment, Wait, WebhooksClientOptions } from "./options";
+export type { OperationOptions } from "./runOperation";

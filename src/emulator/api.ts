@@ -69,7 +69,7 @@ function shown({ id, url, type, createdAt, updatedAt }: EmulatedEndpoint) {
   return { id, url, type, createdAt, updatedAt };
 }
 
-/** Validates the body of a registration, and returns why the service refuses it. Unknown members are ignored. */
+/** Returns the body of a registration, or why the service refuses it. Unknown members are ignored. */
 export function validateRegistration(
   body: unknown,
 ): { readonly input: EndpointInput } | { readonly problem: string } {

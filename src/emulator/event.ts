@@ -55,11 +55,11 @@ export interface DeliveryRecord {
   readonly endpoints: readonly EndpointDelivery[];
 }
 
-/** An attempt that has no result yet. */
+/** An attempt as it was sent, with or without a result. */
 export interface OpenAttempt extends Attempt {
   /** True if the body was changed after signing. */
   readonly tampered: boolean;
-  /** Whether it repeats an earlier attempt. */
+  /** Whether `replay()` sent it, not a retry. */
   readonly replayed: boolean;
   /** The headers that were sent. */
   readonly headers: Readonly<Record<string, string>>;

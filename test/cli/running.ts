@@ -2,10 +2,10 @@ import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { Terminal } from "../../src/cli/ask";
 import { COMMANDS } from "../../src/cli/commands";
 import type { RunPulumi } from "../../src/cli/pulumi";
 import { type Commands, run as runCommand } from "../../src/cli/run";
+import type { Terminal } from "../../src/cli/terminal";
 import type { PulumiCommandResult } from "../../src/shared/pulumiCommand";
 import { leaked, newSecret } from "../stack/support";
 

@@ -1,5 +1,4 @@
 import { checkArguments, declaredArguments } from "../../src/provider/arguments";
-import { gracePeriodFor, parseTimestamp } from "../../src/provider/time";
 import { UNKNOWN_VALUE } from "../../src/shared/unknownValue";
 
 const valid = { url: "https://hooks.example.com/t0ken", type: "production" };
@@ -56,28 +55,4 @@ test("null is an argument that was left out, and hidden inputs are none", () => 
   const names = ["__provider", "__resourceName", "__organization", "__urlIsSecret", "__after"];
   const hidden = Object.fromEntries(names.map((name) => [name, ""]));
   expect(declaredArguments({ ...valid, ip: null, ...hidden })).toEqual(valid);
-});
-
-const noon = Date.UTC(2026, 0, 1, 12);
-test.each<[string | null, number | undefined]>([
-  ["2026-01-01T12:00:00Z", noon],
-  ["2026-01-01T12:00:00.000Z", noon],
-  [" 2026-01-01 12:00:00+00:00 ", noon],
-  ["2026-01-01T13:00:00+0100", noon],
-  ["Thu, 01 Jan 2026 12:00:00 GMT", noon],
-  [`${noon}`, noon],
-  [`${noon / 1000}`, noon],
-  // Without a zone, nothing says which clock it is on.
-  ["2026-01-01T12:00:00", undefined],
-  ["2026-01-01", undefined],
-  ["Tue, 3rd of June (about noon)", undefined],
-  ["yesterday", undefined],
-  ["7", undefined],
-  [null, undefined],
-])("the timestamp %s is read as %s", (timestamp, expected) => {
-  expect(parseTimestamp(timestamp)).toBe(expected);
-});
-
-test("the grace period is twice the timeout, and at least 20 s", () => {
-  expect([1, 10_000, 30_000].map(gracePeriodFor)).toEqual([20_000, 20_000, 60_000]);
 });

@@ -9,10 +9,10 @@ import { hasSigningSecret } from "../../shared/masking";
 import { describeUrl } from "../../shared/url";
 import { COMMAND } from "../../shared/words";
 import { withAccount } from "../account";
-import { confirm } from "../ask";
 import { CliError } from "../errors";
 import { httpUrl, jsonOption, stackOption, yesOption } from "../options";
 import { type Context, DOCS, type Subcommand } from "../run";
+import { confirm } from "../terminal";
 import { CLAUSES, type ClauseId } from "./clauses";
 import { ContractCheck, type Verdict } from "./contractCheck";
 

@@ -5,7 +5,7 @@ import { inParallel } from "../inParallel";
 import type { Pulumi } from "../pulumi";
 import type { Context } from "../run";
 
-/** The newest format of states that is known. In another one, every endpoint of a stack would look like nobody's. */
+/** The newest format of states that is known. In a newer one, every endpoint of a stack would look like nobody's. */
 const NEWEST_FORMAT = 4;
 /** It may be the wrong backend: there, every endpoint would look like nobody's. Other projects' stacks may have endpoints nevertheless. */
 export const NO_STACK = "this folder has no project with a stack in this backend";

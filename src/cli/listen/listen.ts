@@ -6,8 +6,8 @@ import { httpUrl, jsonOption, port, stackOption } from "../options";
 import type { Context, Subcommand } from "../run";
 import { findSecrets, type SigningSecrets } from "../secrets";
 import { startPage } from "./page";
-import { type Arrival, forward, startReceiver } from "./receiver";
 import { reporter } from "./report";
+import { type Arrival, forward, startReceiver } from "./server";
 
 /** Beside the emulator's. */
 const DEFAULT_PORT = 8788;

@@ -4,7 +4,7 @@ import { textOf } from "../../shared/post";
 import { shareableHeaders } from "../capture";
 import { CliError } from "../errors";
 import type { Mask } from "../mask";
-import type { Arrival } from "./receiver";
+import type { Arrival } from "./server";
 
 /** Bounds the memory that senders can use, with the size of a body. */
 const MOST_SHOWN = 100;

@@ -4,7 +4,7 @@ import { captureFile } from "../../page";
 import { shown } from "../../shared/masking";
 import { shareableHeaders } from "../capture";
 import type { Output } from "../output";
-import type { Arrival } from "./receiver";
+import type { Arrival } from "./server";
 
 /** Returns a function that prints what arrives, and saves it. @param folder where captures go; undefined: nowhere */
 export function reporter(output: Output, folder: string | undefined): (arrival: Arrival) => void {

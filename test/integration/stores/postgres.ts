@@ -46,7 +46,7 @@ export async function startPostgres(): Promise<Store> {
     const process = spawn(join(native, "bin/postgres"), args, { ...options, stdio });
     return { process, log: process.stderr };
   };
-  // An immediate shutdown: it breaks every connection, and recovers from its log at the next start, as after a crash.
   const url = `postgres://postgres@localhost/postgres?host=${folder}`;
+  // An immediate shutdown: it breaks every connection, and recovers from its log at the next start, as after a crash.
   return startStoreServer({ name: "PostgreSQL", url, folder, launch, stopSignal: "SIGQUIT" });
 }

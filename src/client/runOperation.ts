@@ -83,7 +83,7 @@ export async function runOperation<T>(
       retries += 1;
       leftMs -= delayMs;
       reportWait(code, delayMs);
-      // If this is aborted, so is the next wait for a turn.
+      // If this is aborted, so is the wait that comes next.
       await sleep(delayMs, { clock, signal: unwait });
     }
   } finally {

@@ -7,7 +7,7 @@ import { type Capture, deliveryHeaders, type HeaderPair } from "../capture";
 import { CliError } from "../errors";
 import type { SigningSecrets } from "../secrets";
 
-/** A request, and what came of it. */
+/** A request that the local server of `listen` got, and what came of it: verified, forwarded, refused. */
 export interface Arrival extends Capture {
   readonly at: Date;
   /** As `--json` prints it. */
@@ -31,9 +31,9 @@ export interface Arrival extends Capture {
   readonly isReplay: boolean;
 }
 
-/** As a receiver's. In bytes. */
+/** The most that is read of a body, in bytes: what a receiver reads by default. */
 const LARGEST_BODY = 1024 * 1024;
-/** Of what is refused for another reason than its signature. */
+/** The statuses of refusals that have another reason than the signature, which is 401. */
 const STATUSES: Readonly<Record<string, number>> = { method: 405, size: 413 };
 const RETURNED_HEADERS = ["content-type", "content-encoding", "retry-after"];
 
