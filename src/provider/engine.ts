@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import type { ChannelInterface, connectivityState } from "@grpc/grpc-js";
 import { cancellation } from "./cancellation";
 
 /** Writes to the terminal, through the engine. */
@@ -14,7 +15,7 @@ export function aboutResource(name: string | undefined, message: string): string
 
 /** What a provider can ask of the engine that started it. */
 export interface Engine extends EngineLog {
-  /** Fires when the user cancels the run. Absent where that is not known. */
+  /** Fires when the user cancels the run, or the engine is gone. Absent where that is not known. */
   readonly cancelled?: AbortSignal | undefined;
   /** Returns the URN of the stack, or undefined when the engine does not know it: in a command without a program. */
   rootUrn(): Promise<string | undefined>;
@@ -42,7 +43,15 @@ export function connectEngine(): Engine {
     }
   };
   return {
-    cancelled: address === undefined ? undefined : cancellation(),
+    // Asked for when a run starts: only then is there an engine to watch.
+    get cancelled() {
+      if (address === undefined) return undefined;
+      try {
+        return AbortSignal.any([cancellation(), client().gone]);
+      } catch {
+        return cancellation();
+      }
+    },
     warn: (message) => log(2, message),
     info: (message) => log(1, message),
     async rootUrn() {
@@ -62,8 +71,11 @@ function connect(plugin: string, address = "") {
     "../../proto/engine_grpc_pb.js",
   );
   const messages: typeof import("@pulumi/pulumi/proto/engine_pb") = load("../../proto/engine_pb.js");
-  const client = new services.EngineClient(address, grpc.credentials.createInsecure());
+  // Directly: the engine is on this machine.
+  const options = { "grpc.enable_http_proxy": 0 };
+  const client = new services.EngineClient(address, grpc.credentials.createInsecure(), options);
   return {
+    gone: lossOf(client.getChannel(), grpc.connectivityState),
     log(severity: number, message: string) {
       const request = new messages.LogRequest();
       request.setSeverity(severity as 0 | 1 | 2 | 3);
@@ -77,4 +89,24 @@ function connect(plugin: string, address = "") {
         );
       }),
   };
+}
+
+/**
+ * Returns a signal that fires when the connection to the engine is lost and nobody listens there any more. A killed engine leaves this
+ * process behind (engine rule 35), and what that still sent would undo what the next run does.
+ */
+function lossOf(
+  channel: ChannelInterface,
+  { READY, TRANSIENT_FAILURE }: typeof connectivityState,
+): AbortSignal {
+  const losing = new AbortController();
+  let wasReady = false;
+  const watch = () => {
+    const state = channel.getConnectivityState(true);
+    wasReady ||= state === READY;
+    if (wasReady && state === TRANSIENT_FAILURE) losing.abort();
+    else channel.watchConnectivityState(state, Number.POSITIVE_INFINITY, watch);
+  };
+  watch();
+  return losing.signal;
 }

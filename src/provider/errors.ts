@@ -59,16 +59,23 @@ export function isUnauthorized(error: unknown): error is WebhookError {
 
 /** Only the provider knows which settings a command without a program uses (engine rule 3). */
 const OTHER_SETTINGS =
-  "`pulumi refresh` and `pulumi destroy` use the settings of the last `pulumi up`. If the key was rotated or the service has moved since, " +
+  "`pulumi refresh`, `pulumi up --refresh` and `pulumi destroy` use the settings of the last plain `pulumi up`. If the key was rotated or the service has moved since, " +
   "set that, and run `pulumi up` before them or add --run-program to them.";
 /** What other settings may heal. */
-const OF_SETTINGS: readonly WebhookError["code"][] = ["UNAUTHORIZED", "UNREACHABLE"];
+const OF_SETTINGS: readonly WebhookError["code"][] = [
+  "UNAUTHORIZED",
+  "UNREACHABLE",
+  "REDIRECTED",
+  "MALFORMED_RESPONSE",
+];
 
 /** Returns an error of the service as the user is to see it. */
 export function explain(error: WebhookError): WebhookError {
   const cancelled = "the run was cancelled, so it did not wait for the service. Run the same command again.";
   if (error.code === "ABORTED") return reworded(error, cancelled);
-  const advice = OF_SETTINGS.includes(error.code) ? ` ${OTHER_SETTINGS}` : "";
+  // Where the service is not, a web server often responds with 404.
+  const isOfSettings = OF_SETTINGS.includes(error.code) || error.statusCode === 404;
+  const advice = isOfSettings ? ` ${OTHER_SETTINGS}` : "";
   return reworded(error, error.detail + advice + hintFor(error));
 }
 
