@@ -19,7 +19,7 @@ export type WebhookErrorCode =
 
 /** What a `WebhookError` carries besides its message. */
 export interface WebhookErrorOptions extends Pick<WebhookError, "code" | "statusCode" | "responseText"> {
-  /** The error that this one comes from, such as that of the connection. Declared, because the `lib` of TypeScript before es2022 knows no cause of an error. */
+  /** The error that this one comes from, such as that of the connection. TypeScript's `lib` before es2022 lacks it. */
   readonly cause?: unknown;
 }
 

@@ -42,15 +42,20 @@ export function connectEngine(): Engine {
       // Failing to log is never an error.
     }
   };
+  let cancelled: AbortSignal | undefined;
+  const endOfRun = () => {
+    const cancelling = cancellation();
+    try {
+      return AbortSignal.any([cancelling, client().gone]);
+    } catch {
+      return cancelling;
+    }
+  };
   return {
-    // Asked for when a run starts: only then is there an engine to watch.
+    // Made when it is first asked for, by a run: only then is there an engine to watch.
     get cancelled() {
-      if (address === undefined) return undefined;
-      try {
-        return AbortSignal.any([cancellation(), client().gone]);
-      } catch {
-        return cancellation();
-      }
+      if (address !== undefined) cancelled ??= endOfRun();
+      return cancelled;
     },
     warn: (message) => log(2, message),
     info: (message) => log(1, message),

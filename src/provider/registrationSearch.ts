@@ -6,7 +6,7 @@ import { type Decision, decide, type Evidence, type Named, type Question, type W
 import { refusalOf } from "./refusals";
 import type { EndpointInputs } from "./state";
 
-/** How long after it was sent a registration without a response is looked for at least, in milliseconds. Otherwise, for `timeoutSeconds`. */
+/** How long a registration without a response is looked for at least, in milliseconds since it was sent. By default, `timeoutSeconds`. */
 const LEAST_LOOK_MS = 5_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 2_000;
@@ -32,8 +32,8 @@ export class RegistrationSearch {
   }
 
   /**
-   * Decides what `create` gives a resource, and waits as `decideAfterWaiting` does. What the state alone says counts only once it is proven to be this
-   * run's: otherwise, what it would excuse or prove stops.
+   * Decides what `create` gives a resource, and waits as `decideAfterWaiting` does. What the state alone says counts only once it is proven
+   * to be this run's: otherwise, what it would excuse or prove stops.
    */
   async decideForCreate(inputs: EndpointInputs): Promise<Conclusion> {
     const { memory, graceMs, stack } = this.context;

@@ -32,11 +32,9 @@ interface ValidationState {
 
 /** The verbs of `ReceiverValidation`. Only `create`, `update` and `read` send anything. */
 export function createReceiverValidation(engine: Pick<Engine, "cancelled" | "warn"> = connectEngine()) {
-  const signal = engine.cancelled;
-
   /** A cancelled run ends a validation with the signal's reason, which says nothing. */
   function named(error: unknown): never {
-    if (!signal?.aborted) throw error;
+    if (!engine.cancelled?.aborted) throw error;
     const reason = "the run was cancelled before the receiver was validated. Run the same command again";
     throw new ReceiverValidationError("ABORTED", reason);
   }
@@ -46,7 +44,9 @@ export function createReceiverValidation(engine: Pick<Engine, "cancelled" | "war
     const { url, timeoutSeconds, triggers = null } = inputs;
     const target = { url: url as string, secrets: secretsOf(inputs) as string[] };
     const timeoutMs = timeoutSeconds === undefined ? undefined : Number(timeoutSeconds) * 1000;
-    const { code, reason } = await validateReceiver({ ...target, timeoutMs, signal }).catch(named);
+    const { code, reason } = await validateReceiver({ ...target, timeoutMs, signal: engine.cancelled }).catch(
+      named,
+    );
     if (code !== null) throw new ReceiverValidationError(code, canPass(code) ? reason + hint : reason);
     return { ...target, validatedAt: new Date().toISOString(), triggers };
   }
@@ -78,7 +78,7 @@ export function createReceiverValidation(engine: Pick<Engine, "cancelled" | "war
       const { url, secrets } = props;
       // An import: there is nothing to validate with.
       if (url === undefined || secrets === undefined) return {};
-      const { code, reason } = await probeReceiver({ url, secrets, signal }).catch(named);
+      const { code, reason } = await probeReceiver({ url, secrets, signal: engine.cancelled }).catch(named);
       if (code === null) return { id, props };
       const isGone = isRefuting(code);
       const next = isGone

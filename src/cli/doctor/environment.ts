@@ -84,15 +84,16 @@ export function* settingsFindings(
   const originOf = ({ outputs }: Resource) =>
     ({ ...origin, ...outputs }) as Pick<Origin, "baseUrl" | "account">;
   const selected = known.find(({ isSelected }) => isSelected);
-  const others = (selected?.state.endpoints ?? []).filter((each) => {
+  if (selected === undefined) return;
+  const others = selected.state.endpoints.filter((each) => {
     const { baseUrl, account } = originOf(each);
     const isHere = list?.endpoints.some(
-      (endpoint) => endpoint.id === each.id && selected?.state.has(endpoint, origin),
+      (endpoint) => endpoint.id === each.id && selected.state.has(endpoint, origin),
     );
     const isSame = baseUrl === origin.baseUrl && (account === origin.account || isHere === true);
     return !isSame && providerNameOf(each) === undefined && !isPendingId(each.id ?? "");
   });
-  if (selected === undefined || others[0] === undefined) return;
+  if (others[0] === undefined) return;
   const { baseUrl, account } = originOf(others[0]);
   const name = quoted(selected.name);
   yield found("OTHER_ACCOUNT", {
