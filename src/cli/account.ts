@@ -1,7 +1,6 @@
-import { WebhookError, WebhooksClient, type WebhooksClientOptions } from "../client";
-import { withHint } from "../provider/errors";
+import type { WebhooksClient, WebhooksClientOptions } from "../client";
+import { withClient } from "../program/lookup";
 import { resolveSettings } from "../provider/settings";
-import { describeResponse, hasResponse } from "../provider/shownResponse";
 import { originOf } from "../provider/state";
 import type { Origin } from "../shared/permanent";
 import { CliError } from "./errors";
@@ -40,19 +39,13 @@ export async function withAccount<T>(context: Context, work: (account: Account) 
     );
   const reading = pulumi.find<Configuration>(["config", "--json", "--show-secrets"]);
   const found = await output.during(() => "Reading the stack's settings…", reading);
-  const { settings, providerName, showResponses } = resolve(context, found);
-  const { timeoutSeconds, ...service } = settings;
-  const connection = { ...service, timeoutMs: timeoutSeconds * 1_000 };
-  const client = new WebhooksClient(connection);
-  try {
-    const origin = originOf({ ...settings, providerName });
-    return await work({ origin, client, connection, configuration: found.value });
-  } catch (error) {
-    if (showResponses && hasResponse(error)) output.warn(describeResponse(error, connection.apiKey));
-    throw error instanceof WebhookError ? withHint(error) : error;
-  } finally {
-    await client.close();
-  }
+  const resolved = resolve(context, found);
+  const { settings, providerName } = resolved;
+  const origin = originOf({ ...settings, providerName });
+  const warn = (message: string) => output.warn(message);
+  return withClient(resolved, warn, (client, connection) =>
+    work({ origin, client, connection, configuration: found.value }),
+  );
 }
 
 /** Returns the settings, and hides those that are secret. @throws CliError `SETTINGS_INVALID` */

@@ -1,8 +1,9 @@
 import type { WebhooksClient } from "../client/client";
 import type { Endpoint, EndpointType } from "../client/endpoint";
 import { WebhookError } from "../client/errors";
+import type { WebhooksClientOptions } from "../client/options";
 import { EndpointError, withHint } from "../provider/errors";
-import { type Configuration, resolveSettings } from "../provider/settings";
+import { type Configuration, type ResolvedSettings, resolveSettings } from "../provider/settings";
 import { describeResponse, hasResponse } from "../provider/shownResponse";
 import { sameUrl } from "../shared/url";
 import { countOf } from "../shared/words";
@@ -24,7 +25,7 @@ export interface LookupOptions {
 
 /** Returns one endpoint, as the service describes it now. @throws WebhookError, EndpointError */
 export function lookUpEndpoint(id: string, options: LookupOptions): Promise<Endpoint> {
-  return withClient(options, (client) => client.get(id, options));
+  return lookUp(options, (client) => client.get(id, options));
 }
 
 /** Returns the endpoints of the account that fit, as the service lists them now. @throws WebhookError, EndpointError */
@@ -42,7 +43,7 @@ export async function lookUpEndpoints(
     throw new WebhookError(`getWebhookEndpoints: ${problems.join("; ")}. Nothing was sent`, {
       code: "INVALID_ARGUMENT",
     });
-  return withClient(options, async (client) => {
+  return lookUp(options, async (client) => {
     const { endpoints, complete, unrecognized } = await client.list(options);
     const left = unrecognized.length;
     if (!complete) await options.warn("getWebhookEndpoints: the service lists only a part of its endpoints.");
@@ -55,21 +56,28 @@ export async function lookUpEndpoints(
   });
 }
 
-async function withClient<T>(
-  { configuration, environment, warn }: LookupOptions,
-  ask: (client: WebhooksClient) => Promise<T>,
-): Promise<T> {
-  const resolved = resolveSettings(configuration, environment);
+function lookUp<T>(options: LookupOptions, ask: (client: WebhooksClient) => Promise<T>): Promise<T> {
+  const resolved = resolveSettings(options.configuration, options.environment);
   if ("problems" in resolved) throw new EndpointError("SETTINGS_INVALID", resolved.problems.join("; "));
-  const { timeoutSeconds, ...connection } = resolved.settings;
+  return withClient(resolved, options.warn, ask);
+}
+
+/** Opens the service for some work, and closes it. A refusal is shown by `warn`, if the settings say so, or its error says how to see it. */
+export async function withClient<T>(
+  { settings, showResponses }: ResolvedSettings,
+  warn: LookupOptions["warn"],
+  work: (client: WebhooksClient, connection: WebhooksClientOptions & { timeoutMs: number }) => Promise<T>,
+): Promise<T> {
+  const { timeoutSeconds, ...service } = settings;
+  const connection = { ...service, timeoutMs: timeoutSeconds * 1000 };
   // Only now: most programs ask nothing, and the client takes undici, which would make each start 0.07 s longer.
   const { WebhooksClient } = await import("../client/client");
-  const client = new WebhooksClient({ ...connection, timeoutMs: timeoutSeconds * 1000 });
+  const client = new WebhooksClient(connection);
   try {
-    return await ask(client);
+    return await work(client, connection);
   } catch (error) {
     if (!hasResponse(error)) throw error;
-    if (resolved.showResponses) await warn(describeResponse(error, connection.apiKey));
+    if (showResponses) await warn(describeResponse(error, service.apiKey));
     throw withHint(error);
   } finally {
     await client.close();

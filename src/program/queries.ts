@@ -38,8 +38,7 @@ export function getWebhookEndpoint(
   args: GetWebhookEndpointArgs,
   opts: QueryOptions = {},
 ): pulumi.Output<Endpoint> {
-  requireKnown("getWebhookEndpoint", { args, names: ["id"], opts });
-  return ask("getWebhookEndpoint", opts, args, ({ id }, options) => lookUpEndpoint(id, options));
+  return ask("getWebhookEndpoint", ["id"], args, opts, ({ id }, options) => lookUpEndpoint(id, options));
 }
 
 /** Returns the endpoints of the account, as the service lists them now. It asks in previews too. The result is always secret. */
@@ -47,30 +46,27 @@ export function getWebhookEndpoints(
   args: GetWebhookEndpointsArgs = {},
   opts: QueryOptions = {},
 ): pulumi.Output<Endpoint[]> {
-  requireKnown("getWebhookEndpoints", { args, names: ["url", "type"], opts });
-  return ask("getWebhookEndpoints", opts, args, lookUpEndpoints);
+  return ask("getWebhookEndpoints", ["url", "type"], args, opts, lookUpEndpoints);
 }
 
-/** @throws RunError when plain JavaScript passes something that the function does not take */
-function requireKnown(
-  what: FunctionName,
-  { args, names, opts }: { args: unknown; names: readonly string[]; opts: QueryOptions },
-): void {
-  const problems = [
-    ...unknownOptions(args, names, `an argument of ${what}`),
-    ...unknownOptions(opts, ["provider"], `an option of ${what}`),
-  ];
-  if (problems.length > 0) throw new pulumi.RunError(`${what}: ${problems.join("; ")}`);
-}
-
-/** Asks the service once all arguments are known. The result is secret, because nobody can know which urls hold tokens. */
+/**
+ * Asks the service once all arguments are known. The result is secret, because nobody can know which urls hold tokens.
+ *
+ * @throws RunError when plain JavaScript passes an argument or an option that the function does not have
+ */
 function ask<Args extends object, Result extends Endpoint | Endpoint[]>(
   name: FunctionName,
-  { provider }: QueryOptions,
+  argumentNames: readonly string[],
   args: Args,
+  opts: QueryOptions,
   question: (args: pulumi.Unwrap<Args>, options: LookupOptions) => Promise<Result>,
 ): pulumi.Output<Result> {
-  const settings = provider?.programSettings ?? stackSettings();
+  const problems = [
+    ...unknownOptions(args, argumentNames, `an argument of ${name}`),
+    ...unknownOptions(opts, ["provider"], `an option of ${name}`),
+  ];
+  if (problems.length > 0) throw new pulumi.RunError(`${name}: ${problems.join("; ")}`);
+  const settings = opts.provider?.programSettings ?? stackSettings();
   const result = pulumi.all([args, settings]).apply(async ([known, values]) => {
     if (hasMocks()) return mocked<Result>(name, known);
     const options: LookupOptions = {

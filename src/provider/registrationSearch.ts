@@ -5,13 +5,12 @@ import type { Context } from "./context";
 import { type Decision, decide, type Evidence, type Named, type Question, type Wanted } from "./decide";
 import { refusalOf } from "./refusals";
 import type { EndpointInputs } from "./state";
+import { WORTH_A_LINE_MS } from "./time";
 
 /** How long a registration without a response is looked for at least, in milliseconds since it was sent. By default, `timeoutSeconds`. */
 const LEAST_LOOK_MS = 5_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 2_000;
-/** How long a wait must be to be worth a line, in milliseconds. */
-const WORTH_A_LINE_MS = 1_000;
 
 /** A decision that no wait can change, and the list that it is about. */
 interface Conclusion {

@@ -10,7 +10,7 @@ import { Service } from "./service";
 import { type Configuration, type ResolvedSettings, resolveSettings } from "./settings";
 import { type readStackState, Stack } from "./stack";
 import { originOf } from "./state";
-import { gracePeriodFor } from "./time";
+import { gracePeriodFor, WORTH_A_LINE_MS } from "./time";
 
 export interface RunOptions {
   readonly environment: NodeJS.ProcessEnv;
@@ -21,9 +21,6 @@ export interface RunOptions {
   /** Reads the state of a stack. Default: by `pulumi stack export`. */
   readonly readState?: typeof readStackState;
 }
-
-/** How long a wait must be to be worth a line, in milliseconds. */
-const WORTH_A_LINE_MS = 1_000;
 
 export type Run = ReturnType<typeof assemble>;
 
