@@ -82,6 +82,8 @@ function oldOrphans(
   const orphans = entries.filter(
     ({ endpoint, owner }) => owner.kind === "nobody" && (type === undefined || endpoint.type === type),
   );
+  for (const { endpoint, owner } of entries)
+    if (owner.kind === "pending") output.warn(`${endpoint.id} is kept: ${owner.whyNotOrphan}`);
   const old = orphans.filter(({ ageMs = 0 }) => ageMs >= olderThan);
   if (orphans.length > old.length)
     output.note(

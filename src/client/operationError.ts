@@ -73,7 +73,7 @@ const ADVICE: Readonly<Partial<Record<WebhookErrorCode, string>>> = {
   MALFORMED_RESPONSE: "Check that baseUrl is the address of the webhook service's API, not of its website.",
   RESPONSE_TOO_LARGE: "Check baseUrl, or raise maxResponseBytes.",
   UNREACHABLE:
-    "Nothing was sent, so nothing was registered or deleted. Check baseUrl, the network, HTTPS_PROXY and NO_PROXY.",
+    "Nothing was sent, so nothing was registered or deleted. Unless the service is down, check baseUrl, the network, HTTPS_PROXY and NO_PROXY.",
   TIMED_OUT:
     "To wait longer, raise timeoutMs, or webhooks:timeoutSeconds of a stack (one attempt takes 10 s at most).",
   REDIRECTED:

@@ -1,5 +1,6 @@
 import { WebhookError } from "../client";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
+import { CLEAR_OPERATIONS } from "../shared/words";
 import type { Context } from "./context";
 import { explain, isUnauthorized } from "./errors";
 import { adopts, refusalOf } from "./refusals";
@@ -8,6 +9,11 @@ import type { EndpointInputs } from "./state";
 
 /** Refusals of a service that is not at this address. */
 const WRONG_ADDRESS: readonly string[] = ["MALFORMED_RESPONSE", "REDIRECTED", "REJECTED"];
+
+/** Pulumi's own warning of such a run advises a refresh, which would drop what tells what the run registered. */
+const INTERRUPTED =
+  "an interrupted run may have registered endpoints. `pulumi up` takes them over: run it before any refresh. Afterwards, " +
+  `\`${CLEAR_OPERATIONS}\` ends Pulumi's warning.`;
 
 /** The check of a creation: what `check` tells of a new resource before anything happens. */
 export class CreationCheck {
@@ -34,6 +40,7 @@ export class CreationCheck {
     const look = this.#lookFailed || isUnknown ? undefined : this.search.decideNow(inputs);
     // The state is read before this run begins to create: its own operations would look like interrupted ones.
     const [looked] = await Promise.allSettled([look, stack.state()]);
+    if ((await stack.state())?.interrupted.length) log.info(INTERRUPTED);
     if (looked.status === "rejected") return this.#failed(looked.reason);
     const decision = looked.value;
     if (decision?.kind === "adopt") log.info(memory.aboutResource(inputs, adopts(decision.endpoint)));

@@ -60,7 +60,7 @@ export function isUnauthorized(error: unknown): error is WebhookError {
 /** Only the provider knows which settings a command without a program uses (engine rule 3). */
 const OTHER_SETTINGS =
   "`pulumi refresh`, `pulumi up --refresh` and `pulumi destroy` use the settings of the last plain `pulumi up`. If the key was rotated or the service has moved since, " +
-  "set that, and run `pulumi up` before them or add --run-program to them.";
+  "set the new one, and run `pulumi up` before them or add --run-program to them.";
 /** What other settings may heal. */
 const OF_SETTINGS: readonly WebhookError["code"][] = [
   "UNAUTHORIZED",

@@ -132,7 +132,7 @@ function waysOn(endpoints: readonly Named[], { ifExists }: Wanted): string {
       "has another endpoint already also needs another name, without an alias.)",
     ifExists === "adopt"
       ? '- ifExists: "adopt" takes over the only endpoint with this url and type, if the service lists all of its endpoints: delete what nobody needs.'
-      : "- To take over everything that exists and this program declares, run `WEBHOOKS_IF_EXISTS=adopt pulumi up`, without an edit.",
+      : "- To take over everything that exists and this program declares, run `WEBHOOKS_IF_EXISTS=adopt pulumi up` (in a pipeline with --yes), without an edit.",
     `- If another stack has it (${commandLine("get", id, " --all")} tells), move that resource here with \`pulumi state move\`, or declare another url ` +
       "or type.",
     `- If nobody needs it, delete it with ${commandLine("delete", id)}: after a kill, once another way on has settled what is in doubt.`,

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type DeliveryResponse, postDelivery, textOf } from "../shared/post";
-import { VALIDATION_EVENT, VALIDATION_ID } from "../shared/validation";
+import { VALIDATION_ID } from "../shared/validation";
 import { newMessageId, signedHeaders } from "../signature/sign";
 import { problemOfUrl } from "./arguments";
+import { validationBody } from "./body";
 import { canPass, judge, type ValidationErrorCode } from "./verdict";
 
 /** Options of `validateReceiver`. */
@@ -116,9 +117,7 @@ function shown(response: DeliveryResponse): ShownResponse {
 
 /** Returns a new delivery, of the event type for which receivers of this package call no handler. */
 function signedDelivery(secret: string) {
-  // JSON that no serializer writes this way: a receiver that parses and serializes the body again gets other bytes. So does one that
-  // decodes it with the wrong character set.
-  const body = `{ "type":"${VALIDATION_EVENT}",  "timestamp": "${new Date().toISOString()}", "data" : {"note": "\\u0070roves the receiver: ✓ ä"} }\n`;
+  const body = validationBody(new Date().toISOString());
   // An id of its own: some receivers accept an id that they have seen before they verify anything.
   const id = newMessageId(VALIDATION_ID);
   return { headers: signedHeaders({ id, body, secret }), body };

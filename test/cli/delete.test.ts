@@ -104,11 +104,15 @@ test.each([
 
 test("delete --orphans deletes those that are an hour old on the service's clock, and nothing that a state has", async () => {
   add(2);
-  add(1, { ageMs: 60_000 });
-  const own = { dev: holding("wh_1") };
-  const { status, stdout } = await command(["--orphans", "--yes"], { own });
+  add(2, { ageMs: 60_000 });
+  const lost = interrupted("jobs", { url: "https://hooks.example.com/4", at: Date.now() - 60_000 });
+  const own = { dev: { ...holding("wh_1"), pending_operations: [lost] } };
+  const { status, stdout, stderr } = await command(["--orphans", "--yes"], { own });
+  expect(stderr).toMatch(
+    /^warning: wh_4 is kept: an interrupted run of jobs .*or nobody wants it, `pulumi refresh --clear/m,
+  );
   expect(stdout).toMatch(/^ID .*\nwh_2 .*\nDeleted wh_2\n1 endpoint deleted, 0 kept.\n$/);
-  expect([status, ids()]).toEqual([0, ["wh_1", "wh_3"]]);
+  expect([status, ids()]).toEqual([0, ["wh_1", "wh_3", "wh_4"]]);
 });
 
 test.each([

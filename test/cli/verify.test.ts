@@ -5,6 +5,7 @@ import * as fc from "fast-check";
 import { bodiesBefore } from "../../src/cli/verify/bodies";
 import { diagnose } from "../../src/cli/verify/diagnose";
 import { sign } from "../../src/signature";
+import { validationBody } from "../../src/validation/body";
 import { fakePulumi, makeFolder, OTHER_SECRET, receiverOutput, run, SECRET } from "./running";
 
 const NOW = 1_795_253_400;
@@ -84,6 +85,11 @@ test.each([
   ["body-reserialized", python, JSON_TEXT],
   ["body-reserialized", php, JSON_TEXT],
   ["body-reserialized", JSON_TEXT, python],
+  [
+    "body-reserialized",
+    validationBody("2026-01-01"),
+    JSON.stringify(JSON.parse(validationBody("2026-01-01"))),
+  ],
   ["body-json-string", JSON_TEXT, JSON.stringify(JSON_TEXT)],
   ["body-base64", JSON_TEXT, Buffer.from(JSON_TEXT).toString("base64")],
   ["body-compressed", JSON_TEXT, gzipSync(JSON_TEXT)],

@@ -48,6 +48,7 @@ test.concurrent.each([
       const output = await project.up();
       const said =
         /took over wh_\d+ \(https:\/\/hooks\.example\.com\/…\) that an interrupted run had registered/;
+      expect(output).toMatch(/`pulumi up` takes them over: run it before any refresh/);
       if (end === sigkill) expect(output).toMatch(said);
       service.expectExactly(project, declared, others);
     }),

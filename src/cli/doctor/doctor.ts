@@ -10,6 +10,7 @@ import { type KnownStack, readStacks } from "../inventory/stacks";
 import { allOption, jsonOption, stackOption } from "../options";
 import type { Context, Subcommand } from "../run";
 import {
+  accountsLedTo,
   failure,
   notCheckedIn,
   readVersions,
@@ -20,7 +21,7 @@ import {
 import { type Finding, gaps, joined, listFindings, stackFindings } from "./findings";
 
 /** The commands of remedies that ask before they do something. */
-const ASKS = /\b(pulumi up|pulumi state delete|npx \S+ (delete|check-service))\b/g;
+const ASKS = /\b(pulumi (up|destroy|state delete)|npx \S+ (delete|check-service))\b/g;
 
 interface Flags {
   readonly all?: boolean;
@@ -47,16 +48,18 @@ export const doctor: Subcommand<Flags> = {
     const asking = withAccount(context, async (account) => {
       settings.push(...shownSettings(account, env));
       origin = account.origin;
-      let list: EndpointList | undefined;
+      let list: EndpointList;
+      let accounts = new Set<unknown>([origin.account]);
       try {
         list = await output.during(() => "Waiting for the service…", account.client.list());
+        accounts = accountsLedTo(origin, stacks, list);
       } finally {
-        findings.push(...settingsFindings(account, pulumi, stacks, list));
+        findings.push(...settingsFindings(account, pulumi, stacks, accounts));
       }
       const inventory = inventoryOf(list, stacks, account.connection.timeoutMs);
       entries.push(...inventory.entries);
       findings.push(...listFindings(inventory, pulumi));
-      gone.push(...(await goneOf(list, own, account)));
+      gone.push(...(await goneOf(list, own, account, accounts)));
       return list.endpoints.length;
     });
     let blocked: string | undefined;
@@ -102,13 +105,18 @@ function toPaste(remedy: string, { pulumi, terminal }: Context, blocked: string 
 }
 
 /** Returns the endpoints of these stacks that the service has no longer. Only a complete list can show that. */
-async function goneOf(list: EndpointList, stacks: readonly KnownStack[], { client, origin }: Account) {
+async function goneOf(
+  list: EndpointList,
+  stacks: readonly KnownStack[],
+  { client, origin }: Account,
+  accounts: ReadonlySet<unknown>,
+) {
   if (!list.complete) return [];
   const listed = new Set([...list.endpoints, ...list.unrecognized].map(({ id }) => id));
   const missing = stacks
     .flatMap((stack) => stack.state.endpoints.map((resource): StackResource => ({ stack, resource })))
     .filter(({ resource: { id = "", outputs, delete: isLeaving } }) => {
-      const isOfAccount = outputs?.baseUrl === origin.baseUrl && outputs.account === origin.account;
+      const isOfAccount = outputs?.baseUrl === origin.baseUrl && accounts.has(outputs.account);
       return isOfAccount && !isLeaving && !isPendingId(id) && !listed.has(id);
     });
   // A list may lag behind.

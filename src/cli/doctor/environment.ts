@@ -1,7 +1,7 @@
 import type { EndpointList } from "../../client";
 import { isPendingId } from "../../provider/identity";
 import { ENVIRONMENT_NAMES, SETTING_NAMES } from "../../provider/settings";
-import { providerNameOf, type Resource } from "../../provider/stackState";
+import { providerNameOf, type Resource, wantedBy } from "../../provider/stackState";
 import type { CodedError } from "../../shared/codedError";
 import * as manifest from "../../shared/manifest";
 import type { Origin } from "../../shared/permanent";
@@ -36,9 +36,12 @@ export function failure({ code, detail }: CodedError, { withStack }: Pulumi): Fi
     return { ...finding, remedy: `${withStack(`${COMMAND} doctor`)}   # again, in a while` };
   if (code === "PULUMI_FAILED" && detail.includes("passphrase"))
     return { ...finding, remedy: "export PULUMI_CONFIG_PASSPHRASE=…   # that of the stack" };
-  const remedy = `${withStack("pulumi config")}   # check webhooks:baseUrl, follow the message, and run doctor again`;
+  const remedy = `${withStack("pulumi config")}   # check these, follow the message, and run doctor again`;
   return { ...finding, remedy };
 }
+
+const LAST_KEY =
+  "whether `pulumi up` ran with today's API key: until then, refresh and destroy use the key of the last one";
 
 /** Returns what doctor did not see. @param own the stacks of this project @param origin the account that it asked, if it could */
 export function notCheckedIn(
@@ -46,12 +49,15 @@ export function notCheckedIn(
   origin: Origin | undefined,
   { withStack }: Pulumi,
 ): string[] {
-  const probe = withStack(`${COMMAND} probe https://hooks.example.com/jobs`);
+  const selected = own.find(({ isSelected }) => isSelected)?.state.endpoints ?? [];
+  const [url = "https://hooks.example.com/jobs"] = selected.flatMap((each) => wantedBy(each)?.url ?? []);
+  const probe = withStack(`${COMMAND} probe ${quoted(url)}`);
   const accounts = own
     .flatMap(({ state }) => state.endpoints)
     .flatMap((each) => {
       const name = providerNameOf(each);
-      if (name === undefined || each.outputs?.account === origin?.account) return [];
+      if (each.outputs?.account === origin?.account) return [];
+      if (name === undefined) return origin === undefined ? [] : [LAST_KEY];
       const settings = `WEBHOOKS_BASE_URL=${quoted(String(each.outputs?.baseUrl))} WEBHOOKS_API_KEY=…`;
       return [`the account of the WebhooksProvider ${name}: export ${settings}`];
     });
@@ -62,15 +68,29 @@ export function notCheckedIn(
 }
 
 /**
+ * Returns the fingerprints of the API keys that lead, or led, to today's account: of today's, and those that were recorded with
+ * endpoints that the service lists today, as after a rotation.
+ */
+export function accountsLedTo(origin: Origin, { known }: Stacks, { endpoints }: EndpointList) {
+  const recorded = known.flatMap(({ state }) =>
+    state.endpoints.filter(({ id, outputs }) => {
+      const listed = endpoints.find((endpoint) => endpoint.id === id);
+      return listed !== undefined && outputs?.baseUrl === origin.baseUrl && state.has(listed, origin);
+    }),
+  );
+  return new Set<unknown>([origin.account, ...recorded.map(({ outputs }) => outputs?.account)]);
+}
+
+/**
  * Finds settings that hold a secret in plain text, or that lead elsewhere than those that the selected stack recorded.
  *
- * @param list what today's settings lead to; undefined if the service did not list it. A key that was rotated leads to the same
+ * @param accounts the fingerprints of the keys of today's account
  */
 export function* settingsFindings(
   { configuration, origin }: Account,
   { withStack }: Pulumi,
   { known }: Stacks,
-  list: EndpointList | undefined,
+  accounts: ReadonlySet<unknown>,
 ): Generator<Finding> {
   const { value, secret } = configuration?.["webhooks:apiKey"] ?? {};
   if (value && secret !== true)
@@ -87,10 +107,7 @@ export function* settingsFindings(
   if (selected === undefined) return;
   const others = selected.state.endpoints.filter((each) => {
     const { baseUrl, account } = originOf(each);
-    const isHere = list?.endpoints.some(
-      (endpoint) => endpoint.id === each.id && selected.state.has(endpoint, origin),
-    );
-    const isSame = baseUrl === origin.baseUrl && (account === origin.account || isHere === true);
+    const isSame = baseUrl === origin.baseUrl && accounts.has(account);
     return !isSame && providerNameOf(each) === undefined && !isPendingId(each.id ?? "");
   });
   if (others[0] === undefined) return;

@@ -126,14 +126,14 @@ export function* stackFindings(
   if (lost.length > 0)
     yield found("ENDPOINT_GONE", {
       message: `the service no longer has ${joined(lost)}, which the stack ${stack.name} manages`,
-      remedy: `pulumi up --refresh --stack ${name}   # first remove adoptId, if the program names one of them`,
+      remedy: `pulumi up --refresh --stack ${name}   # ${UNLOCK}; remove adoptId, if the program names one of them`,
     });
   // A run that did not end has recorded no outputs.
   const hasEnded = pending.length + deployment.pending_operations.length === 0;
   if (hasEnded && deployment.resources.length > 0 && !outputs.includes(RECEIVER_OUTPUT))
     yield found("RECEIVER_OUTPUT_MISSING", {
       message: `the stack ${stack.name} has endpoints and no output "${RECEIVER_OUTPUT}", from which receivers, send and verify take their secrets`,
-      remedy: `export const ${RECEIVER_OUTPUT} = receiverConfig({ secrets: [signingSecret] });   // in the program`,
+      remedy: `export const ${RECEIVER_OUTPUT} = receiverConfig({ secrets: [signingSecret] });   // in the program; if it is there, pulumi up`,
     });
 }
 

@@ -105,5 +105,5 @@ function unmanaged({ gap }: Stacks): Owner {
 /** Says how a user settles what a run of a stack was interrupted in. */
 export function toSettle({ stack: { name } }: StackResource): string {
   const stack = `--stack ${quoted(name)}`;
-  return `Run \`pulumi up ${stack}\` there; if that does not settle it, \`${CLEAR_OPERATIONS} ${stack}\``;
+  return `Run \`pulumi up ${stack}\` there; if that does not settle it, or nobody wants it, \`${CLEAR_OPERATIONS} ${stack}\``;
 }

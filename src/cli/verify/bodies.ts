@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { gunzipSync } from "node:zlib";
 import { parseJson } from "../../shared/json";
+import { validationBody } from "../../validation/body";
 import { escaped } from "../mask";
 import type { Cause } from "./advice";
 
@@ -52,6 +53,7 @@ function writingsOf(json: unknown): Readonly<Record<string, string>> {
     "Python's json.dumps writes it with compact separators": asciiOnly(compact),
     "PHP's json_encode writes it": asciiOnly(compact.replaceAll("/", "\\/")),
     "PHP's json_encode writes it with JSON_UNESCAPED_UNICODE": compact.replaceAll("/", "\\/"),
+    "a validation or `probe` writes it": validationBody(String(Object(json).timestamp)),
   };
 }
 
