@@ -67,36 +67,28 @@ test("with --json, an error is the one value on standard output", async () => {
   expect(stderr).toMatch(/^error: name an event.*\(WRONG_USE\)\n$/);
 });
 
-test("with --json, an error after the result leaves the one value as it is", async () => {
-  const run = async ({ output }: Context) => {
-    output.data({ done: 1 }, () => undefined);
-    throw new CliError("UNEXPECTED", "later");
-  };
-  const { status, stdout } = await runOwn(run, ["--json"]);
-  expect([status, JSON.parse(stdout)]).toEqual([1, { done: 1 }]);
-});
-
-test("with --json, a command of many results prints each on a line, and an error too", async () => {
-  const run = async ({ output }: Context) => {
-    output.record({ url: "a" }, "a");
-    throw new CliError("UNEXPECTED", "later");
-  };
-  const { stdout } = await runOwn(run, ["--json"]);
-  const lines = stdout.trim().split("\n");
-  const error = { code: "UNEXPECTED", message: "later" };
-  expect(lines.map((line) => JSON.parse(line))).toEqual([{ url: "a" }, { error }]);
-});
-
-test("an error without a code is UNEXPECTED, in one line", async () => {
-  const run = async () => {
-    throw new Error("first\n  second");
-  };
-  expect(await runOwn(run)).toEqual({
-    status: 1,
-    stdout: "",
-    stderr: "error: first second (UNEXPECTED)\n",
-  });
-});
+test.each<[what: string, print: (output: Output) => void, printed: string]>([
+  [
+    "the result leaves the one value as it is",
+    (output) => output.data({ a: 1 }, () => {}),
+    '{\n  "a": 1\n}\n',
+  ],
+  [
+    "a record is a line of its own",
+    (output) => output.record({ a: 1 }, "a"),
+    '{"a":1}\n{"error":{"code":"UNEXPECTED","message":"first second"}}\n',
+  ],
+])(
+  "with --json, an error after %s; without a code, it is UNEXPECTED, in one line",
+  async (_, print, printed) => {
+    const run = async ({ output }: Context) => {
+      print(output);
+      throw new Error("first\n  second");
+    };
+    const stderr = "error: first second (UNEXPECTED)\n";
+    expect(await runOwn(run, ["--json"])).toEqual({ status: 1, stdout: printed, stderr });
+  },
+);
 
 test("Ctrl-C ends a subcommand at once, and one that ends itself in its own way", async () => {
   const hanging = startOwn(() => new Promise(() => undefined));
@@ -194,17 +186,19 @@ test("the real command prints its version, and the status of a failure", async (
   expect(await runBin(["verify"])).toMatchObject({ status: 1, stdout: "" });
 });
 
+/** Starts the real command, at a free port. */
+function startReal(name: string) {
+  const main = join(__dirname, "../../dist/cli/main.js");
+  return spawn(process.execPath, [main, name, "--port", "0"], { cwd: makeFolder({}), env: { PATH: "" } });
+}
+
 // Windows has no signals: there, `kill` ends a process at once.
 const testSignals = process.platform === "win32" ? test.skip : test;
 testSignals.each([
   ["SIGINT", "listen"],
   ["SIGTERM", "emulator"],
 ] as const)("%s ends the real %s with 0, and SIGHUP without a terminal does not", async (signal, name) => {
-  const main = join(__dirname, "../../dist/cli/main.js");
-  const child = spawn(process.execPath, [main, name, "--port", "0"], {
-    cwd: makeFolder({}),
-    env: { PATH: "" },
-  });
+  const child = startReal(name);
   await once(child.stdout, "data");
   const ended = once(child, "close");
   child.kill("SIGHUP");
@@ -213,11 +207,7 @@ testSignals.each([
 });
 
 test("the real command stops when nobody reads its output any more", async () => {
-  const main = join(__dirname, "../../dist/cli/main.js");
-  const child = spawn(process.execPath, [main, "listen", "--port", "0"], {
-    cwd: makeFolder({}),
-    env: { PATH: "" },
-  });
+  const child = startReal("listen");
   const [address] = await once(child.stdout, "data");
   child.stdout.destroy();
   const ended = once(child, "exit");
