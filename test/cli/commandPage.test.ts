@@ -1,11 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { COMMANDS } from "../../src/cli/commands";
-import { createReceiver } from "../../src/receiver";
 import { sign } from "../../src/signature";
 import { commandsOf, read } from "../package/pages";
-import { type Served, serve } from "../stack/support";
-import { fakePulumi, makeFolder, receiverOutput, run, SECRET } from "./running";
+import type { Served } from "../stack/support";
+import { fakePulumi, makeFolder, receiverOutput, run, SECRET, serveReceiver } from "./running";
 
 const page = read("docs/command.md");
 const sectionOf = (name: string) => page.split(`\n## ${name}\n`)[1]?.split("\n## ")[0] ?? "";
@@ -13,14 +12,7 @@ const sectionOf = (name: string) => page.split(`\n## ${name}\n`)[1]?.split("\n##
 let served: Served;
 let folder: string;
 beforeEach(async () => {
-  served = await serve(
-    createReceiver({
-      secrets: SECRET,
-      handlers: {},
-      onUnhandled: () => undefined,
-      onRejected: () => undefined,
-    }),
-  );
+  served = await serveReceiver();
   const body = '{"type":"job.running"}';
   const headers = sign({ id: "msg_1", timestamp: Math.floor(Date.now() / 1000), body, secret: SECRET });
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\n`);

@@ -1,19 +1,11 @@
-import { createReceiver } from "../../src/receiver";
 import { receiver } from "../emulator/receiver";
-import { type Served, serve } from "../stack/support";
+import type { Served } from "../stack/support";
 import { always, closeServers, ours, serve as serveAt } from "../validation/receivers";
-import { OTHER_SECRET, run, SECRET } from "./running";
+import { OTHER_SECRET, run, SECRET, serveReceiver } from "./running";
 
 let served: Served;
 beforeEach(async () => {
-  served = await serve(
-    createReceiver({
-      secrets: SECRET,
-      handlers: {},
-      onUnhandled: () => undefined,
-      onRejected: () => undefined,
-    }),
-  );
+  served = await serveReceiver();
 });
 afterEach(async () => {
   await served.close();

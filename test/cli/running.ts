@@ -6,13 +6,18 @@ import { COMMANDS } from "../../src/cli/commands";
 import type { RunPulumi } from "../../src/cli/pulumi";
 import { type Commands, run as runCommand } from "../../src/cli/run";
 import type { Terminal } from "../../src/cli/terminal";
+import { createReceiver } from "../../src/receiver";
 import type { PulumiCommandResult } from "../../src/shared/pulumiCommand";
-import { leaked, newSecret } from "../stack/support";
+import { leaked, newSecret, serve } from "../stack/support";
 
 /** Signing secrets and an API key that no output may hold. */
 export const SECRET = newSecret();
 export const OTHER_SECRET = newSecret();
 export const API_KEY = "key-2b8f6d0c9e4a7153";
+
+/** Starts a receiver that takes every event that is signed with `SECRET`. */
+export const serveReceiver = () =>
+  serve(createReceiver({ secrets: SECRET, handlers: {}, onUnhandled: () => {}, onRejected: () => {} }));
 
 export interface Ended {
   readonly status: number;

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { inWorld, type World } from "./httpService";
 import { endUp, sigkill } from "./interruption";
 import { NativeProject } from "./nativeProject";
-import { type Declared, Project, type ProjectOptions } from "./project";
+import { allAt, at, type Declared, Project, type ProjectOptions } from "./project";
 
 jest.setTimeout(600_000);
 
@@ -16,10 +16,6 @@ const RELATIVE = "file://./backend";
 const inSrc = (runtime: string, more = "") => `name: test\nruntime: ${runtime}\nmain: src/\n${more}`;
 const NODE = "{ name: nodejs, options: { typescript: false } }";
 
-const endpoints = (names: readonly string[], args: object = {}): Declared =>
-  Object.fromEntries(
-    names.map((name) => [name, { url: `https://hooks.example.com/${name}`, type: "production", ...args }]),
-  );
 const TWENTY = Array.from({ length: 20 }, (_, at) => `e${at}`);
 
 /** Makes a stack with a program in `src`, and its service. */
@@ -55,7 +51,7 @@ test.concurrent("with a relative backend in Pulumi.yaml and a program in src, an
     const { project, service } = world;
     // A kill can leave a file of attributes empty (engine rule 26).
     project.write("Pulumi.yaml", inSrc(NODE, `backend: { url: "${RELATIVE}?metadata=skip" }\n`));
-    const declared = endpoints(TWENTY);
+    const declared = allAt(TWENTY);
     project.declare(declared);
     await project.succeed("stack", "ls");
     await endUp(world, 10, sigkill);
@@ -78,8 +74,7 @@ test.concurrent.each<[string, Readonly<Record<string, string>>]>([
     project.write("Pulumi.yaml", inSrc(NODE));
     if (/login/.test(where)) await shell(project, `pulumi login ${RELATIVE}`);
     for (const name of ["one", "two"]) {
-      const [declared] = Object.values(endpoints(["same"]));
-      project.declare({ [name]: declared ?? {} });
+      project.declare({ [name]: at("same") });
       expect(await project.up()).not.toMatch(/cannot be read/);
     }
     expect(service.changes).toEqual(["register", "register", "delete"]);
@@ -92,13 +87,13 @@ test.concurrent("natively, an up after a kill stops and names what is left, wher
     project.env.PULUMI_BACKEND_URL += "?metadata=skip";
     project.write("Pulumi.yaml", inSrc("yaml"));
     const program = (declared: Declared) => project.write("src/Main.yaml", yamlOf(declared));
-    program({ one: endpoints(["same"]).same ?? {} });
+    program({ one: allAt(["same"]).same ?? {} });
     await project.up();
-    program({ two: endpoints(["same"]).same ?? {} });
+    program({ two: allAt(["same"]).same ?? {} });
     await project.up();
     expect(service.changes).toEqual(["register", "register", "delete"]);
 
-    program({ two: endpoints(["same"]).same ?? {}, ...endpoints(TWENTY) });
+    program({ two: allAt(["same"]).same ?? {}, ...allAt(TWENTY) });
     await endUp(world, 10, sigkill);
     const output = await project.failUp();
     expect(output).toMatch(/REGISTRATION_IN_DOUBT/);
@@ -110,7 +105,7 @@ test.concurrent("natively, an up after a kill stops and names what is left, wher
 
     project.env.WEBHOOKS_IF_EXISTS = "adopt";
     await project.up();
-    service.expectExactly(project, { two: {}, ...endpoints(TWENTY) });
+    service.expectExactly(project, { two: {}, ...allAt(TWENTY) });
   }));
 
 /** Runs an inline program as the Automation API does, in the current backend or in one of its own, without a folder. */

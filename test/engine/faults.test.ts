@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Fault, Habits } from "../provider/fakeService";
 import { API_KEY, inWorld } from "./httpService";
-import { type Declared, Project } from "./project";
+import { allAt, Project } from "./project";
 
 jest.setTimeout(300_000);
 
@@ -22,14 +22,7 @@ const FAULTS: readonly Omit<Fault, "operation">[] = [
 /** How often an endpoint's hook asks for another try, or what else it does; null: it has none. */
 const HOOKS = [null, 1, 3, "throws"] as const;
 
-const declared: Declared = Object.fromEntries(
-  FAULTS.flatMap((_, fault) =>
-    HOOKS.map((hook) => {
-      const name = `${fault}-${hook}`;
-      return [name, { url: `https://hooks.example.com/${name}`, type: "production" }];
-    }),
-  ),
-);
+const declared = allAt(FAULTS.flatMap((_, fault) => HOOKS.map((hook) => `${fault}-${hook}`)));
 
 // An old language host passes no hooks on, but an inline program talks to the engine directly (engine rule 32).
 const program = `

@@ -1,12 +1,11 @@
 import { inWorld } from "./httpService";
 import { NativeProject } from "./nativeProject";
-import { type Declared, Project, type ProjectOptions } from "./project";
+import { allAt, at, Project, type ProjectOptions } from "./project";
 
 jest.setTimeout(300_000);
 
 const NAMES = ["a", "b", "c", "d", "e", "f"];
-const at = (name: string) => ({ url: `https://hooks.example.com/${name}`, type: "production" });
-const declared: Declared = Object.fromEntries(NAMES.map((name) => [name, at(name)]));
+const declared = allAt(NAMES);
 const resources = Object.fromEntries(
   NAMES.map((name) => [name, { type: "webhooks:WebhookEndpoint", properties: at(name) }]),
 );

@@ -3,7 +3,7 @@ import type { Registered } from "../provider/fakeService";
 import { secret } from "../receiver/support";
 import { always, closeServers, ours, serve } from "../validation/receivers";
 import { API_KEY, HttpService } from "./httpService";
-import { type Declared, Project } from "./project";
+import { allAt, at, type Declared, Project } from "./project";
 
 jest.setTimeout(300_000);
 
@@ -26,20 +26,13 @@ afterAll(async () => {
   await service.stop();
 });
 
-const endpoint = (path: string, more: object = {}) => ({
-  ...{ url: `https://hooks.example.com/${path}`, type: "production" },
-  ...more,
-});
-
-/** Endpoints whose names are the paths of their urls. */
-const endpoints = (...paths: string[]) => Object.fromEntries(paths.map((path) => [path, endpoint(path)]));
-const grouped = endpoints("grouped");
-const staged = endpoints("staged1", "staged2", "staged3");
-const validated = endpoints("validated");
+const grouped = allAt(["grouped"]);
+const staged = allAt(["staged1", "staged2", "staged3"]);
+const validated = allAt(["validated"]);
 
 /** Declares endpoints, and in addition another account, a component, a validated receiver, a secret url, and what is only read. */
 function declare(declared: Declared, [token, key]: readonly [string, string], queries = ""): Declared {
-  const url = `Buffer.from("${Buffer.from(endpoint(token).url).toString("base64")}", "base64").toString()`;
+  const url = `Buffer.from("${Buffer.from(at(token).url).toString("base64")}", "base64").toString()`;
   project.declare(
     declared,
     `
@@ -56,33 +49,33 @@ const read = WebhookEndpoint.get("read", "${theirs.id}");
 exports.outputs = { url: secret.url, read: read.url };
 ${queries}`,
   );
-  const others = { ...grouped, ...staged, ...validated, secret: endpoint(token) };
+  const others = { ...grouped, ...staged, ...validated, secret: at(token) };
   return { ...declared, ...others, dependent: { type: "production" } };
 }
 
 const unchanged: Declared = {
-  ...endpoints("edited", "same"),
-  duplicate: endpoint("same"),
-  gone: endpoint("gone", { ip: "203.0.113.0/24" }),
+  ...allAt(["edited", "same"]),
+  duplicate: at("same"),
+  gone: at("gone", { ip: "203.0.113.0/24" }),
 };
 const first: Declared = {
   ...unchanged,
-  ...endpoints("url", "one", "two", "old", "bare"),
-  ip: endpoint("ip", { ip: "203.0.113.7" }),
-  before: endpoint("before", { opts: { deleteBeforeReplace: true } }),
-  kept: endpoint("kept", { opts: { retainOnDelete: true } }),
-  ignoring: endpoint("ignoring", { opts: { ignoreChanges: ["ip"] } }),
+  ...allAt(["url", "one", "two", "old", "bare"]),
+  ip: at("ip", { ip: "203.0.113.7" }),
+  before: at("before", { opts: { deleteBeforeReplace: true } }),
+  kept: at("kept", { opts: { retainOnDelete: true } }),
+  ignoring: at("ignoring", { opts: { ignoreChanges: ["ip"] } }),
 };
 const second: Declared = {
   ...unchanged,
-  url: endpoint("url2"),
-  one: endpoint("two"),
-  two: endpoint("one"),
-  renamed: endpoint("old", { opts: { aliases: [{ name: "old" }] } }),
-  unaliased: endpoint("bare"),
-  ip: endpoint("ip"),
-  before: endpoint("before", { type: "development", opts: { deleteBeforeReplace: true } }),
-  ignoring: endpoint("ignoring", { ip: "192.0.2.1", opts: { ignoreChanges: ["ip"] } }),
+  url: at("url2"),
+  one: at("two"),
+  two: at("one"),
+  renamed: at("old", { opts: { aliases: [{ name: "old" }] } }),
+  unaliased: at("bare"),
+  ip: at("ip"),
+  before: at("before", { type: "development", opts: { deleteBeforeReplace: true } }),
+  ignoring: at("ignoring", { ip: "192.0.2.1", opts: { ignoreChanges: ["ip"] } }),
 };
 /** A secret url, and the key of the other account. */
 const old = ["c0nfidential-1", "key-of-staging"] as const;
@@ -123,19 +116,19 @@ test("a refresh with a rotated key fails, and says what to run", async () => {
 });
 
 test("one up puts right what drifted, replaces, swaps, renames, moves, adopts, rotates a key, and registers beside on purpose", async () => {
-  const found = service.add({ url: endpoint("found").url });
+  const found = service.add({ url: at("found").url });
   const kept = service.find("kept");
   const before = project.ids();
   service.requests.length = 0;
   const decided = {
     ...second,
-    theirs: endpoint("theirs", { ifExists: "register" }),
-    found: endpoint("found", { adoptId: found.id }),
+    theirs: at("theirs", { ifExists: "register" }),
+    found: at("found", { adoptId: found.id }),
   };
   const declared = declare(decided, rotated);
   await project.up("--diff");
   const others = kept === undefined ? [theirs] : [theirs, kept];
-  service.expectExactly(project, { ...declared, ignoring: endpoint("ignoring") }, others);
+  service.expectExactly(project, { ...declared, ignoring: at("ignoring") }, others);
   expect(service.find("ip")?.ip).toBeUndefined();
   const after = project.ids();
   const same = ["same", "duplicate", "ignoring", "grouped", "validated", ...Object.keys(staged)];
@@ -151,8 +144,8 @@ test("one up puts right what drifted, replaces, swaps, renames, moves, adopts, r
 });
 
 test("an endpoint from an import file is a full resource, and an up with a refresh then changes nothing", async () => {
-  const { id } = service.add({ url: endpoint("imported").url });
-  const properties = { ...endpoint("imported"), __provider: PROVIDER_CODE };
+  const { id } = service.add({ url: at("imported").url });
+  const properties = { ...at("imported"), __provider: PROVIDER_CODE };
   const entry = { type: TYPE_TOKEN, name: "imported", id, inputs: properties, outputs: properties };
   project.write("import.json", JSON.stringify({ resources: [entry] }));
   await project.succeed(
@@ -164,9 +157,9 @@ test("an endpoint from an import file is a full resource, and an up with a refre
     "--generate-code=false",
   );
   const decided = {
-    theirs: endpoint("theirs"),
-    found: endpoint("found"),
-    imported: endpoint("imported", { opts: { protect: true } }),
+    theirs: at("theirs"),
+    found: at("found"),
+    imported: at("imported", { opts: { protect: true } }),
   };
   const queries = `
 exports.theirs = getWebhookEndpoint({ id: read.id }).url;
@@ -185,7 +178,7 @@ exports.none = getWebhookEndpoints({ url: "https://none.example.com" }, { provid
 
 test("--target changes only the target, and a replacement by hand ends with a live one", async () => {
   const before = project.ids();
-  declare({ one: endpoint("target"), two: endpoint("other"), same: endpoint("same") }, rotated);
+  declare({ one: at("target"), two: at("other"), same: at("same") }, rotated);
   const urn = (name: string) => `urn:pulumi:dev::test::${TYPE_TOKEN}::${name}`;
   await project.up("--target", urn("one"), "--target-replace", urn("same"));
   const after = project.ids();
@@ -197,8 +190,8 @@ test("--target changes only the target, and a replacement by hand ends with a li
 
 test("destroy deletes what is this stack's, though an endpoint is gone already, and leaves what is protected and what is not", async () => {
   service.remove(project.ids().one ?? "");
-  const left = ["theirs", "kept", "imported", "same"].map((path) => endpoint(path).url);
-  service.add({ url: endpoint("same").url });
+  const left = ["theirs", "kept", "imported", "same"].map((path) => at(path).url);
+  service.add({ url: at("same").url });
   expect(await project.fail("destroy", "--yes", "--skip-preview", "--run-program")).toMatch(/protected/);
   expect(service.endpoints.map(({ url }) => url)).toEqual(left);
   expect(Object.keys(project.ids())).toEqual(["imported"]);

@@ -4,7 +4,7 @@ import { otherSecret, secret } from "../receiver/support";
 import { closeServers, ours, serve } from "../validation/receivers";
 import { API_KEY, HttpService } from "./httpService";
 import { NativeProject } from "./nativeProject";
-import { JAVASCRIPT } from "./project";
+import { at, JAVASCRIPT } from "./project";
 
 jest.setTimeout(300_000);
 
@@ -27,10 +27,6 @@ afterAll(async () => {
   await service.stop();
 });
 
-const at = (path: string, more: object = {}) => ({
-  ...{ url: `https://hooks.example.com/${path}`, type: "production" },
-  ...more,
-});
 const jobs = at("jobs", { ip: "203.0.113.7" });
 /** An endpoint in a YAML program. JSON is YAML. */
 const native = (properties: object) => JSON.stringify({ type: "webhooks:WebhookEndpoint", properties });

@@ -46,6 +46,16 @@ export type Declared = Readonly<
   Record<string, { readonly opts?: object; readonly [argument: string]: unknown }>
 >;
 
+/** The arguments of a production endpoint at this path. */
+export const at = (path: string, more: object = {}) => ({
+  ...{ url: `https://hooks.example.com/${path}`, type: "production" },
+  ...more,
+});
+
+/** Endpoints whose names are their paths. */
+export const allAt = (paths: readonly string[], more: object = {}): Declared =>
+  Object.fromEntries(paths.map((path) => [path, at(path, more)]));
+
 /**
  * A Pulumi project with one stack, `dev`, in a temporary folder, for the real CLI on a file backend.
  * Its program declares the endpoints of `declare`, or is what `program` or `write` writes.
