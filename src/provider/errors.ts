@@ -95,13 +95,15 @@ export function reworded(error: WebhookError, detail: string): WebhookError {
  * explained with the first of them: the others have only the first sentence and the code.
  */
 export function explained<T extends Record<string, (...args: never[]) => Promise<unknown>>>(verbs: T): T {
-  const told = new Set<string>();
+  const told = new Map<string, CodedError>();
   const fail = (error: unknown): never => {
     if (!(error instanceof CodedError)) throw error; // a bug keeps its stack
     const shown = error instanceof WebhookError ? explain(error) : error;
     const [, what = "", why = ""] = /^(.+?)\. (.+)$/s.exec(shown.detail) ?? [];
-    const isRepeated = why !== "" && told.has(why);
-    told.add(why);
+    const first = told.get(why) ?? shown;
+    told.set(why, first);
+    // A hook can make the engine call `create` again, which fails with the same error: only the last time is shown.
+    const isRepeated = why !== "" && first !== shown;
     throw printedOnce(isRepeated ? shortened(shown, what) : shown);
   };
   const wrapped = Object.entries(verbs).map(([name, verb]) => [
@@ -113,6 +115,7 @@ export function explained<T extends Record<string, (...args: never[]) => Promise
 
 function shortened(error: CodedError, what: string): CodedError {
   if (error instanceof WebhookError) return reworded(error, what);
+  if (error instanceof PendingError) return Object.assign(error, { reasons: [`${what} (${error.code})`] });
   return error instanceof EndpointError ? new EndpointError(error.code, what, { cause: error }) : error;
 }
 
