@@ -50,7 +50,7 @@ function requestOf({ method, url, body }: Operation<unknown>, options: ResolvedO
  */
 export function exchange(
   operation: Operation<unknown>,
-  { dispatcher, clock, options }: ClientContext,
+  { dispatcher, clock, options, cancelled }: ClientContext,
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal | undefined },
 ): Promise<Attempt> {
   const { maxResponseBytes } = options;
@@ -84,6 +84,7 @@ export function exchange(
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(started) {
         controller = started;
+        if (cancelled?.aborted) end({ code: "ABORTED", cause: cancelled.reason });
         if (over) started.abort(new Error("given up before it was sent"));
         else sent = true;
       },

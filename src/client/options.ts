@@ -37,7 +37,7 @@ export interface ClientEnvironment {
   readonly clock?: Clock;
   /** Returns a number from 0 up to but not including 1, for the jitter of backoffs. Default: `Math.random`. */
   readonly random?: () => number;
-  /** Once it fires, attempts under way go on, but nothing waits or is repeated: what would fails with `ABORTED`. */
+  /** Once it fires, requests that were sent go on, but nothing is sent, waits or is repeated: what would fails with `ABORTED`. */
   readonly cancelled?: AbortSignal | undefined;
 }
 

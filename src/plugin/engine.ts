@@ -1,17 +1,20 @@
-import { credentials } from "@grpc/grpc-js";
+import { connectivityState, credentials } from "@grpc/grpc-js";
 import { EngineClient } from "@pulumi/pulumi/proto/engine_grpc_pb";
 import { LogRequest, LogSeverity } from "@pulumi/pulumi/proto/engine_pb";
-import type { Engine } from "../provider/engine";
+import { DIRECTLY, type Engine, lossOf } from "../provider/engine";
 import { stackOf } from "../shared/urn";
 
 /** The engine that started this plugin, by its address. Its log shows under Diagnostics in `preview` and `up`. */
 export class PluginEngine implements Engine {
   readonly #cancelling = new AbortController();
   readonly #client: EngineClient;
+  /** Fires when the engine has ended without a word. */
+  readonly gone: AbortSignal;
   #rootUrn: string | undefined;
 
   constructor(address: string) {
-    this.#client = new EngineClient(address, credentials.createInsecure());
+    this.#client = new EngineClient(address, credentials.createInsecure(), DIRECTLY);
+    this.gone = lossOf(this.#client.getChannel(), connectivityState);
   }
 
   get cancelled(): AbortSignal {

@@ -5,8 +5,6 @@ import { createHandlers } from "./handlers";
 
 /** How large a message may be, in bytes: as large as the engine's own. */
 const MAX_MESSAGE_BYTES = 400 * 1024 * 1024;
-/** How often to look whether the engine is still there, in milliseconds. */
-const PARENT_CHECK_MS = 1_000;
 
 /**
  * Serves the provider on a port of this machine, and prints the port as the engine expects it. The engine's address is the last
@@ -14,21 +12,14 @@ const PARENT_CHECK_MS = 1_000;
  */
 function main(): void {
   const engine = new PluginEngine(process.argv.at(-1) ?? "");
-  endWithParent();
+  // An engine that was killed leaves no plugin behind.
+  engine.gone.addEventListener("abort", () => process.exit());
   const server = new Server({ "grpc.max_receive_message_length": MAX_MESSAGE_BYTES });
   server.addService(ResourceProviderService, createHandlers({ environment: process.env, engine }));
   server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, port) => {
     if (error !== null) throw error;
     console.log(port);
   });
-}
-
-/** Ends this process when the one that started it has ended: an engine that was killed leaves no plugin behind. */
-function endWithParent(): void {
-  const parent = process.ppid;
-  setInterval(() => {
-    if (process.ppid !== parent) process.exit();
-  }, PARENT_CHECK_MS).unref();
 }
 
 main();

@@ -9,6 +9,7 @@ import type { Stack } from "./stack";
 export interface Context {
   readonly clock: Clock;
   readonly log: EngineLog;
+  /** Fires when the user cancels the run, or the engine is gone. */
   readonly cancelled: AbortSignal | undefined;
   readonly origin: Origin;
   readonly memory: Memory;

@@ -75,10 +75,9 @@ export function decide(question: Question): Decision {
   if (endpoint && by) return { kind: "take", endpoint, by };
 
   if (evidence.length > 0) {
-    const known = new Set(evidence.flatMap(({ before }) => before));
-    const mayBeIt = unreadable.some(
-      ({ id, url }) => !known.has(id) && (url === null || sameUrl(url, wanted.url)),
-    );
+    const mayBeIt = unreadable
+      .filter(({ url }) => url === null || sameUrl(url, wanted.url))
+      .some(({ id }) => evidence.some(({ before }) => !before.includes(id)));
     if (!list.complete || mayBeIt) return { kind: "unknowable" };
     const milliseconds = timeLeft(question);
     if (milliseconds > 0) return { kind: "wait", milliseconds };

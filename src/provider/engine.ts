@@ -69,6 +69,9 @@ export function connectEngine(): Engine {
   };
 }
 
+/** Through no proxy: the engine is on this machine. */
+export const DIRECTLY = { "grpc.enable_http_proxy": 0 };
+
 function connect(plugin: string, address = "") {
   const load = createRequire(plugin);
   const grpc: typeof import("@grpc/grpc-js") = load("@grpc/grpc-js");
@@ -76,9 +79,7 @@ function connect(plugin: string, address = "") {
     "../../proto/engine_grpc_pb.js",
   );
   const messages: typeof import("@pulumi/pulumi/proto/engine_pb") = load("../../proto/engine_pb.js");
-  // Directly: the engine is on this machine.
-  const options = { "grpc.enable_http_proxy": 0 };
-  const client = new services.EngineClient(address, grpc.credentials.createInsecure(), options);
+  const client = new services.EngineClient(address, grpc.credentials.createInsecure(), DIRECTLY);
   return {
     gone: lossOf(client.getChannel(), grpc.connectivityState),
     log(severity: number, message: string) {
@@ -100,7 +101,7 @@ function connect(plugin: string, address = "") {
  * Returns a signal that fires when the connection to the engine is lost and nobody listens there any more. A killed engine leaves this
  * process behind (engine rule 35), and what that still sent would undo what the next run does.
  */
-function lossOf(
+export function lossOf(
   channel: ChannelInterface,
   { READY, TRANSIENT_FAILURE }: typeof connectivityState,
 ): AbortSignal {

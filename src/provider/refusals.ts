@@ -96,13 +96,13 @@ export function adopts({ id, url }: Endpoint): string {
   return `adopts ${id} (${describeUrl(url)})`;
 }
 
-/** Says what an interrupted run may have registered, and why that is not certain. */
+/** Says what an earlier run may have registered, and why that is not certain. */
 export function describeDoubt(
   { url }: Pick<Wanted, "url">,
   doubt: Extract<Decision, { kind: "doubt" }>,
 ): string {
   return (
-    `an interrupted run may have registered ${describeUrl(url)}: ${describeEndpoints(doubt.endpoints)}. It is not certain, because ` +
+    `an earlier run may have registered ${describeUrl(url)}: ${describeEndpoints(doubt.endpoints)}. It is not certain, because ` +
     `${doubt.why}.`
   );
 }

@@ -110,7 +110,7 @@ export class Registrar {
     if (decision.kind === "take") {
       const { endpoint, by } = decision;
       memory.close(by);
-      const message = `took over ${endpoint.id} (${describeUrl(inputs.url)}) that an interrupted run had registered`;
+      const message = `took over ${endpoint.id} (${describeUrl(inputs.url)}) that an earlier run had registered`;
       log.info(memory.aboutResource(inputs, message));
       return memory.noteMade(endpoint);
     }
@@ -137,9 +137,9 @@ export class Registrar {
     const { clock, log, memory, origin, service } = this.context;
     const { url, type, ip } = inputs;
     const before = [...equalIn(list, inputs), ...list.unrecognized].map(({ id }) => id);
-    let [processSentAt, attemptedAt] = [clock.now(), service.time()];
+    let [processSentAt, serviceSentAt] = [clock.now(), service.time()];
     const noteSent = () => {
-      [processSentAt, attemptedAt] = [clock.now(), service.time()];
+      [processSentAt, serviceSentAt] = [clock.now(), service.time()];
     };
     try {
       const endpoint = await service.register({ url, type, ip }, noteSent);
@@ -149,7 +149,7 @@ export class Registrar {
     } catch (error) {
       if (!(error instanceof WebhookRegistrationError)) throw error;
       if (error.outcome === "not-made") throw refusedBeside(list.endpoints, inputs, error);
-      const pending = { before, attemptedAt };
+      const pending = { before, attemptedAt: serviceSentAt };
       const state = { ...stateOf({ createdAt: null, updatedAt: null }, inputs, origin), pending };
       const failure = new PendingError(newPendingId(), state, error);
       const endpoint = await this.search.lookFor(inputs, evidenceOf(failure), processSentAt);

@@ -4,10 +4,13 @@ import {
   type Registration,
   type Wait,
   WebhookRegistrationError,
+  WebhooksClient,
   type WebhooksClientOptions,
 } from "../../src/client";
 import { holdTime } from "../heldTime";
+import { deferred } from "../receiver/support";
 import {
+  apiKey,
   cleanUp,
   clientOf,
   cutShort,
@@ -114,28 +117,33 @@ test("a registration that is aborted is not-made before it is sent, and undecide
   expect(server.received).toHaveLength(1);
 });
 
-test("a registration that timed out while connecting is not sent once the connection is open", async () => {
-  const server = await serve(reply(201, endpoint));
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  const dispatcher = new Agent({
-    connect: (_, callback) => {
-      void opened.then(() => {
-        const socket = connect(server.port, "127.0.0.1", () => callback(null, socket));
-      });
-    },
-  });
-  onCleanUp(() => dispatcher.close());
-  const client = server.client({ dispatcher, timeoutMs: 100 });
-  const error = await failure(client.register(registration));
-  expect(error).toMatchObject({ outcome: "not-made", code: "TIMED_OUT" });
-  open();
-  // This uses the same connection, so it arrives after anything that the registration would have sent.
-  await server
-    .client({ dispatcher })
-    .list()
-    .catch(() => {});
-  expect(server.received.map(({ method }) => method)).toEqual(["GET"]);
-});
+test.each([
+  ["TIMED_OUT", 100],
+  ["ABORTED", 10_000],
+])(
+  "a registration that is %s while it connects is not sent once the connection is open",
+  async (code, timeoutMs) => {
+    const cancelling = new AbortController();
+    const server = await serve(reply(201, endpoint));
+    const opened = deferred();
+    const dispatcher = new Agent({
+      connect: (_, callback) => {
+        if (code === "ABORTED") {
+          cancelling.abort();
+          opened.resolve();
+        }
+        void opened.promise.then(() => {
+          const socket = connect(server.port, "127.0.0.1", () => callback(null, socket));
+        });
+      },
+    });
+    onCleanUp(() => dispatcher.close());
+    const options = { baseUrl: server.baseUrl, apiKey, dispatcher, timeoutMs };
+    const client = new WebhooksClient(options, { cancelled: cancelling.signal });
+    expect(await failure(client.register(registration))).toMatchObject({ outcome: "not-made", code });
+    opened.resolve();
+    // This uses the same connection, so it arrives after anything that the registration would have sent.
+    await rejection(server.client({ dispatcher }).list());
+    expect(server.received.map(({ method }) => method)).toEqual(["GET"]);
+  },
+);

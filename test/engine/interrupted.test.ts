@@ -46,8 +46,7 @@ test.concurrent.each([
         await project.succeed("stack", "select", "dev");
       }
       const output = await project.up();
-      const said =
-        /took over wh_\d+ \(https:\/\/hooks\.example\.com\/…\) that an interrupted run had registered/;
+      const said = /took over wh_\d+ \(https:\/\/hooks\.example\.com\/…\) that an earlier run had registered/;
       expect(output).toMatch(/`pulumi up` takes them over: run it before any refresh/);
       if (end === sigkill) expect(output).toMatch(said);
       service.expectExactly(project, declared, others);

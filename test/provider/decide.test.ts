@@ -70,6 +70,13 @@ test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
   ["an unreadable one with this url", "unknowable", [], [sent(100)], odd(wanted.url)],
   ["an unreadable one with any url", "unknowable", [], [sent(100)], odd(null)],
   ["an unreadable one from before", "register, partial", [], [sent(100, { before: ["x"] })], odd(null)],
+  [
+    "one from before of the first only",
+    "unknowable",
+    [],
+    [sent(100, { before: ["x"] }), sent(99)],
+    odd(null),
+  ],
   ["an unreadable one with another url", "register", [], [sent(100)], odd(b.url)],
   // Evidence, no fit, the window not over.
   ["no fit, and the window not over", "wait 12", [], [sent(8)]],
