@@ -7,9 +7,9 @@ import { NATIVE_TYPE_TOKEN } from "../shared/permanent";
 import { describeResource, nameOf } from "../shared/urn";
 import { withAccount } from "./account";
 import { CliError } from "./errors";
-import { type Entry, type Inventory, named, takeInventory } from "./inventory/inventory";
+import { printable } from "./escape";
+import { type Entry, type Inventory, namedEntries, takeInventory } from "./inventory/inventory";
 import { shortName } from "./inventory/stacks";
-import { printable } from "./mask";
 import { jsonOption, stackOption } from "./options";
 import type { Context, Subcommand } from "./run";
 
@@ -48,7 +48,9 @@ export const adopt: Subcommand<Flags> = {
       const inventory = await takeInventory(context, account, { orphans: true });
       const whyNot = (entry: Entry) => entry.owner.whyNotOrphan ?? whyUndeclarable(context, entry, native);
       const entries =
-        ids.length > 0 ? named(ids, inventory, "adopted", whyNot) : adoptable(context, inventory, whyNot);
+        ids.length > 0
+          ? namedEntries(ids, inventory, "adopted", whyNot)
+          : adoptable(context, inventory, whyNot);
       const adoptions = namedAfterUrls(entries, inventory);
       const code = native ? importFile(adoptions) : programText(adoptions, inventory);
       output.data({ adoptions, code }, () => {

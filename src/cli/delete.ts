@@ -10,7 +10,14 @@ import { withAccount } from "./account";
 import { duration } from "./duration";
 import { CliError } from "./errors";
 import { inParallel } from "./inParallel";
-import { dataOf, type Entry, type Inventory, named, printTable, takeInventory } from "./inventory/inventory";
+import {
+  dataOf,
+  type Entry,
+  type Inventory,
+  namedEntries,
+  printTable,
+  takeInventory,
+} from "./inventory/inventory";
 import { toSettle, unansweredIn } from "./inventory/owner";
 import { jsonOption, stackOption, yesOption } from "./options";
 import type { Context, Subcommand } from "./run";
@@ -54,7 +61,7 @@ export const deletion: Subcommand<Flags> = {
       const inventory = await look();
       const chosen = orphans
         ? oldOrphans(context, inventory, flags)
-        : named(ids, inventory, "deleted", ({ owner }) => owner.whyNotOrphan);
+        : namedEntries(ids, inventory, "deleted", ({ owner }) => owner.whyNotOrphan);
       if (chosen.length > 0) printTable(context, chosen);
       const question = `Delete ${countOf(chosen.length, "endpoint")}?`;
       const isAgreed = chosen.length > 0 && (await confirm(context, question, yes));

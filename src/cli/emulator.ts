@@ -4,7 +4,7 @@ import { type Emulator, type LoggedAttempt, startEmulator } from "../emulator";
 import { setupCommands } from "../emulator/emulatorPage";
 import { ENDPOINT_TYPES } from "../emulator/registry";
 import { COMMAND } from "../shared/words";
-import { printable } from "./mask";
+import { printable } from "./escape";
 import { port } from "./options";
 import type { Subcommand } from "./run";
 

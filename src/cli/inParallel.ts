@@ -1,7 +1,7 @@
 /** How many states are read, or endpoints deleted, at once. */
 const AT_ONCE = 8;
 
-/** Works on each item, eight at a time. Rejects as soon as the work does. */
+/** Works on each item, eight at a time. Rejects as soon as the work does; the rest is still worked on. */
 export async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
   const waiting = [...items];
   const next = async () => {

@@ -1,6 +1,7 @@
 import { styleText } from "node:util";
 import type { CodedError } from "../shared/codedError";
-import { Mask, printable } from "./mask";
+import { printable } from "./escape";
+import { Mask } from "./mask";
 
 /** How often progress is shown, in milliseconds. */
 const PROGRESS_MS = 2_000;

@@ -19,7 +19,7 @@ export const probe: Subcommand<Flags> = {
     "program. The event is webhook.validation, for which a receiver calls no handler.",
   arguments: [new Argument("<url>", "the receiver").argParser(httpUrl)],
   options: [
-    new Option("--wait <seconds>", "retry for so long what may pass, such as a receiver that starts")
+    new Option("--wait <seconds>", "retry temporary failures for so long, such as a receiver that starts")
       .argParser(wholeNumber(LONGEST_WAIT))
       .default(0),
     stackOption(),

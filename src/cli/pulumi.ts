@@ -2,7 +2,7 @@ import { type PulumiCommandResult, quotedError } from "../shared/pulumiCommand";
 import { quoted } from "../shared/words";
 import { CliError } from "./errors";
 
-/** The JSON that a command printed and what it printed besides, or why this folder has none, as the part of a sentence after "because". */
+/** What `find` found: JSON and what the command printed besides, or why there is none, which fits after "because". */
 export type Found<T> =
   | { readonly value: T; readonly stderr: string; readonly absence?: undefined }
   | { readonly value?: undefined; readonly stderr?: undefined; readonly absence: string };
@@ -22,7 +22,7 @@ export class Pulumi {
   }
 
   /** Returns the same for another stack, or the selected one. */
-  of(stack: string | undefined): Pulumi {
+  forStack(stack: string | undefined): Pulumi {
     return new Pulumi(this.runPulumi, stack);
   }
 

@@ -6,7 +6,7 @@ export type WebhookErrorCode =
   | "INVALID_ARGUMENT" // of an operation; nothing was sent
   | "UNAUTHORIZED" // 401 or 403
   | "NOT_FOUND" // 404 or 410, on get or delete
-  | "RATE_LIMITED" // the service kept responding 429, or 503 with Retry-After, to this request or to those ahead of it in the queue
+  | "RATE_LIMITED" // the service kept responding 429 to this request, or 429 or 503 with Retry-After to those ahead of it in the queue
   | "REDIRECTED" // 3xx, which is not followed, because the key would be sent along
   | "REJECTED" // any other 4xx but 408
   | "SERVER_ERROR" // 5xx

@@ -1,7 +1,7 @@
 import { type Clock, sleep } from "./clock";
 
 /** A client has stalled once the service refused it this often and for so many milliseconds, and let no request through. */
-const STALLED_REFUSALS = 3;
+const STALLED_PAUSES = 3;
 const STALLED_MS = 60_000;
 
 /** Limits how many operations of a client are under way, and holds the pause that the service asks all of them for. */
@@ -9,9 +9,9 @@ export class Gate {
   readonly #waiting = new Set<() => void>();
   #inside = 0;
   #opensAt = Number.NEGATIVE_INFINITY;
-  #refusedSince = 0;
+  #pausedSince = 0;
   /** How many pauses the service has asked for since it last let a request through. */
-  refusals = 0;
+  pauses = 0;
 
   constructor(private readonly options: { readonly maxConcurrency: number; readonly clock: Clock }) {}
 
@@ -44,11 +44,11 @@ export class Gate {
   }
 
   /** Begins a pause, or prolongs the one that is on. Returns true if it begins one. */
-  refuse(pauseMs: number): boolean {
+  pause(pauseMs: number): boolean {
     const now = this.options.clock.now();
     const begins = now >= this.#opensAt;
-    if (begins && this.refusals === 0) this.#refusedSince = now;
-    if (begins) this.refusals += 1;
+    if (begins && this.pauses === 0) this.#pausedSince = now;
+    if (begins) this.pauses += 1;
     this.#opensAt = Math.max(this.#opensAt, now + pauseMs);
     return begins;
   }
@@ -56,12 +56,12 @@ export class Gate {
   /** True in a pause that is not worth waiting for. */
   get hasStalled(): boolean {
     const now = this.options.clock.now();
-    const isLong = this.refusals >= STALLED_REFUSALS && now - this.#refusedSince >= STALLED_MS;
+    const isLong = this.pauses >= STALLED_PAUSES && now - this.#pausedSince >= STALLED_MS;
     return isLong && now < this.#opensAt;
   }
 
   /** Waits until the pause is over, the signal is aborted, or the client has stalled. */
-  async opened(signal: AbortSignal): Promise<void> {
+  async whenOpen(signal: AbortSignal): Promise<void> {
     const { clock } = this.options;
     for (;;) {
       const waitMs = this.#opensAt - clock.now();

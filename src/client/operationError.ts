@@ -16,7 +16,7 @@ export interface OperationFailure {
   readonly cause?: unknown;
 }
 
-/** Returns the error that the contract prescribes for an operation. */
+/** Returns the error to throw for a failed operation. */
 export function operationError(
   { name, method, url, description }: Operation<unknown>,
   failure: OperationFailure,
@@ -26,7 +26,9 @@ export function operationError(
   const times = attempts > 1 ? ` (attempt ${attempts})` : "";
   const what = `Cannot ${description}: ${method} ${url} ${whatHappened(failure)}${times}.`;
   const outcome = mayHaveWorked ? "undecided" : "not-made";
-  const text = [what, ADVICE[code], name === "register" && mayHaveWorked && DOUBT].filter(Boolean).join(" ");
+  const text = [what, ADVICE[code], name === "register" && mayHaveWorked && MAY_EXIST]
+    .filter(Boolean)
+    .join(" ");
   const details = {
     code,
     outcome,
@@ -60,7 +62,7 @@ function nameOf(cause: unknown): string {
   return String(code === "" || String(code).startsWith("UND_ERR_") ? message : code);
 }
 
-const DOUBT =
+const MAY_EXIST =
   "The endpoint may have been registered anyway: list the endpoints before you register it again.";
 
 const ADVICE: Readonly<Partial<Record<WebhookErrorCode, string>>> = {

@@ -34,13 +34,13 @@ export function parseList(body: unknown, headers: Headers): EndpointList {
   need(entries, `it is neither an array nor an object with an array under ${ENVELOPES.join(", ")}`);
   const rows = entries.map(rowOf).filter((row) => row !== undefined);
   const listed = [...new Map(rows.map((row) => [row.id, row])).values()];
-  const shown = entries.length;
-  const announcesMore = mentionsMore(body, shown) || headersMentionMore(headers, shown);
+  const listedCount = entries.length;
+  const announcesMore = mentionsMore(body, listedCount) || headersMentionMore(headers, listedCount);
   return Object.freeze({
     endpoints: Object.freeze(listed.filter(isEndpoint)),
     unrecognized: Object.freeze(listed.filter((row) => !isEndpoint(row))),
     // A list with a row without an id, or with an id twice, may lack an endpoint.
-    complete: listed.length === shown && !announcesMore,
+    complete: listed.length === listedCount && !announcesMore,
     serverTime: serverTimeOf(headers),
   });
 }

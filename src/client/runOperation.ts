@@ -28,7 +28,7 @@ export async function runOperation<T>(
   { signal, onSend }: OperationOptions,
 ): Promise<T> {
   const { gate, clock, random, options } = context;
-  const unwait = AbortSignal.any([signal, context.cancelled].filter((each) => each !== undefined));
+  const ending = AbortSignal.any([signal, context.cancelled].filter((each) => each !== undefined));
   let [attempts, retries, mayHaveWorked] = [0, 0, false];
   let last: Attempt | undefined;
   /** What is left for attempts and backoffs, in milliseconds. */
@@ -40,11 +40,11 @@ export async function runOperation<T>(
     options.onWait?.({ operation: operation.name, attempt: attempts, delayMs, code, statusCode });
   };
 
-  await gate.enter(unwait);
+  await gate.enter(ending);
   try {
     for (;;) {
-      await gate.opened(unwait);
-      if (unwait.aborted) throw failed("ABORTED", unwait.reason);
+      await gate.whenOpen(ending);
+      if (ending.aborted) throw failed("ABORTED", ending.reason);
       if (gate.hasStalled) throw failed("RATE_LIMITED");
 
       const startedAt = clock.now();
@@ -58,7 +58,7 @@ export async function runOperation<T>(
       const verdict = judge(operation.name, last, { askedMs, mayHaveWorked });
       mayHaveWorked ||= verdict.succeeded || verdict.mayHaveWorked;
       if (verdict.succeeded) {
-        gate.refusals = 0;
+        gate.pauses = 0;
         try {
           return operation.parse(verdict.response);
         } catch (error) {
@@ -70,13 +70,13 @@ export async function runOperation<T>(
       if (pauseMs !== undefined) {
         // The pause holds for all requests of the client, and costs neither a retry nor time. A service may ask for no pause,
         // or for too short a one: each refusal in a row lengthens it.
-        const delayMs = Math.max(pauseMs, backoffMs(gate.refusals, random));
-        const isFirst = gate.refuse(delayMs);
+        const delayMs = Math.max(pauseMs, backoffMs(gate.pauses, random));
+        const isFirst = gate.pause(delayMs);
         if (!repeatable || options.maxRetries === 0 || gate.hasStalled) throw failed(code);
         if (isFirst) reportWait(code, delayMs);
         continue;
       }
-      if (last.response) gate.refusals = 0;
+      if (last.response) gate.pauses = 0;
       const delayMs = backoffMs(retries, random);
       if (!repeatable || retries >= options.maxRetries || delayMs + TIMER_SLACK_MS >= leftMs)
         throw failed(code);
@@ -84,7 +84,7 @@ export async function runOperation<T>(
       leftMs -= delayMs;
       reportWait(code, delayMs);
       // If this is aborted, so is the wait that comes next.
-      await sleep(delayMs, { clock, signal: unwait });
+      await sleep(delayMs, { clock, signal: ending });
     }
   } finally {
     gate.leave();

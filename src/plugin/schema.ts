@@ -122,7 +122,7 @@ const validationInputs = {
   },
   timeoutSeconds: {
     type: "number",
-    description: "How long to retry what can pass, in seconds, at most 3600. Default: 60.",
+    description: "How long to retry temporary failures, in seconds, at most 3600. Default: 60.",
   },
   triggers: {
     type: "array",

@@ -1,2 +1,2 @@
+export type { ValidationErrorCode } from "./problem";
 export { type ValidateReceiverOptions, type ValidationResult, validateReceiver } from "./validateReceiver";
-export type { ValidationErrorCode } from "./verdict";

@@ -4,8 +4,8 @@ import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { connectEngine, type Engine } from "../provider/engine";
 import { CodedError } from "../shared/codedError";
 import { problemsOfArguments, secretsOf, type ValidationInputs } from "./arguments";
+import { isRefuting, isTemporary, type ValidationErrorCode } from "./problem";
 import { probeReceiver, validateReceiver } from "./validateReceiver";
-import { canPass, isRefuting, type ValidationErrorCode } from "./verdict";
 
 /** The message holds no secret, and of the url only its origin. */
 class ReceiverValidationError extends CodedError<ValidationErrorCode | "ABORTED"> {
@@ -14,7 +14,7 @@ class ReceiverValidationError extends CodedError<ValidationErrorCode | "ABORTED"
   override readonly stack = "";
 }
 
-/** Ends the reason of a first validation that may pass later. */
+/** Ends the reason of a first validation that failed only for now. */
 const FIRST_UP =
   ". If the receiver takes its secrets from this stack, it cannot run yet: the stack has its outputs only after a `pulumi up` that " +
   "succeeds. Leave the validation out of the first one";
@@ -39,7 +39,7 @@ export function createReceiverValidation(engine: Pick<Engine, "cancelled" | "war
     throw new ReceiverValidationError("ABORTED", reason);
   }
 
-  /** @param hint ends the reason of a failure that may pass @throws ReceiverValidationError */
+  /** @param hint ends the reason of a temporary failure @throws ReceiverValidationError */
   async function validated(inputs: ValidationInputs, hint = ""): Promise<ValidationState> {
     const { url, timeoutSeconds, triggers = null } = inputs;
     const target = { url: url as string, secrets: secretsOf(inputs) as string[] };
@@ -47,7 +47,7 @@ export function createReceiverValidation(engine: Pick<Engine, "cancelled" | "war
     const { code, reason } = await validateReceiver({ ...target, timeoutMs, signal: engine.cancelled }).catch(
       named,
     );
-    if (code !== null) throw new ReceiverValidationError(code, canPass(code) ? reason + hint : reason);
+    if (code !== null) throw new ReceiverValidationError(code, isTemporary(code) ? reason + hint : reason);
     return { ...target, validatedAt: new Date().toISOString(), triggers };
   }
 

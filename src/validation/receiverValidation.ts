@@ -10,7 +10,7 @@ export interface ReceiverValidationArgs {
   secrets?: pulumi.Input<string | pulumi.Input<string>[]> | undefined;
   /** What `receiverConfig` of a TypeScript program returned. One that names an endpoint is known only once that endpoint is registered. */
   receiver?: pulumi.Input<ReceiverConfig> | undefined;
-  /** How long to retry what can pass, in seconds, at most 3600. Default: 60. */
+  /** How long to retry temporary failures, in seconds, at most 3600. Default: 60. */
   timeoutSeconds?: pulumi.Input<number> | undefined;
   /** A list of strings, numbers and booleans, with what changes with each release of the receiver. A change validates again. */
   triggers?: pulumi.Input<pulumi.Input<string | number | boolean>[]> | undefined;
@@ -25,7 +25,7 @@ type Signing =
  * Proves at deploy time that a receiver accepts genuine deliveries and refuses others, before events depend on it.
  *
  * For each secret it sends a delivery of the type `webhook.validation`, and one with a broken signature. It retries
- * what can pass until its deadline, and fails the `up` with the likely cause. `pulumi refresh` validates once more: a receiver that
+ * temporary failures until its deadline, and fails the `up` with the likely cause. `pulumi refresh` validates once more: a receiver that
  * stopped working is reported as gone, and the next `up` validates again. A preview sends nothing unless it refreshes, as
  * `pulumi preview --refresh` does.
  *

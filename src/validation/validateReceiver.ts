@@ -5,7 +5,7 @@ import { VALIDATION_ID } from "../shared/validation";
 import { newMessageId, signedHeaders } from "../signature/sign";
 import { problemOfUrl } from "./arguments";
 import { validationBody } from "./body";
-import { canPass, judge, type ValidationErrorCode } from "./verdict";
+import { isTemporary, problemOf, type ValidationErrorCode } from "./problem";
 
 /** Options of `validateReceiver`. */
 export interface ValidateReceiverOptions {
@@ -13,7 +13,7 @@ export interface ValidateReceiverOptions {
   readonly url: string;
   /** `whsec_…`. With several, the receiver must accept each. */
   readonly secrets: string | readonly string[];
-  /** How long to retry what can pass, in milliseconds, at most an hour. Default 60,000. The last attempt may end up to ten seconds later. */
+  /** How long to retry temporary failures, in milliseconds, at most an hour. Default 60,000. The last attempt may end up to ten seconds later. */
   readonly timeoutMs?: number | undefined;
   /** Ends the validation at once: it rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
@@ -49,7 +49,7 @@ const LONGEST_ATTEMPT_MS = 10_000;
  * `webhook.validation`: a genuine one, and one with a broken signature. Validated means that every genuine one got 2xx and
  * every broken one 4xx.
  *
- * Until the deadline it retries what can pass: no response, 404, 405, 408, 429, 5xx, and a genuine delivery that is refused, because the
+ * Until the deadline it retries temporary failures: no response, 404, 405, 408, 429, 5xx, and a genuine delivery that is refused, because the
  * new release may still be on its way. A broken delivery that is accepted, or a redirect, ends the validation at once.
  *
  * ```ts
@@ -76,7 +76,7 @@ export async function validateReceiver(options: ValidateReceiverOptions): Promis
   const attempt = { ...options, timeoutMs: Math.min(timeoutMs, LONGEST_ATTEMPT_MS) };
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
     const result = await probeReceiver(attempt);
-    const isFinal = result.validated || !canPass(result.code);
+    const isFinal = result.validated || !isTemporary(result.code);
     if (isFinal || performance.now() + waitMs >= deadline) return result;
     await sleep(waitMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
   }
@@ -98,15 +98,19 @@ export async function probeReceiver(options: ValidateReceiverOptions): Promise<V
       send(key),
       send(`whsec_${randomBytes(32).toString("base64")}`),
     ]);
-    const verdict = judge({ url, secret: `secret ${at + 1} of ${secrets.length}`, genuine, broken });
+    const problem = problemOf({ url, secret: `secret ${at + 1} of ${secrets.length}`, genuine, broken });
     const responses = { genuine: shown(genuine), broken: shown(broken) };
-    if (verdict === null) return { validated: true, code: null, reason: null, ...responses };
-    return { validated: false, ...verdict, ...responses };
+    if (problem === null) return { validated: true, code: null, reason: null, ...responses };
+    return { validated: false, ...problem, ...responses };
   };
   const results = await Promise.all(secrets.map(probe));
   signal?.throwIfAborted();
   const failed = results.filter(({ validated }) => !validated);
-  const [decisive] = [...failed.filter(({ code }) => code !== null && !canPass(code)), ...failed, ...results];
+  const [decisive] = [
+    ...failed.filter(({ code }) => code !== null && !isTemporary(code)),
+    ...failed,
+    ...results,
+  ];
   if (decisive === undefined) throw new TypeError("Cannot validate a receiver: secrets is empty.");
   return decisive;
 }

@@ -32,7 +32,7 @@ test("each secret of a rotation is tried, and named by its fingerprint", async (
   );
 });
 
-test("--wait retries what may pass", async () => {
+test("--wait retries temporary failures", async () => {
   let asked = 0;
   const verifying = ours(SECRET);
   const starting = always(503);

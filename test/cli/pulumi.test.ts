@@ -24,7 +24,7 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
 test("a command gets the stack that the user named", async () => {
   const pulumi = new Pulumi(running({ stdout: "{}" }), "acme/dev");
   await pulumi.find(["config"]);
-  await pulumi.of("other").find(["config"]);
+  await pulumi.forStack("other").find(["config"]);
   await new Pulumi(running({ stdout: "{}" }), undefined).find(["config"]);
   expect(calls).toEqual([["config", "--stack", "acme/dev"], ["config", "--stack", "other"], ["config"]]);
 });

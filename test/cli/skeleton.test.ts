@@ -5,7 +5,8 @@ import { basename, dirname, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { COMMANDS } from "../../src/cli/commands";
 import { CliError } from "../../src/cli/errors";
-import { Mask, printable } from "../../src/cli/mask";
+import { printable } from "../../src/cli/escape";
+import { Mask } from "../../src/cli/mask";
 import { jsonOption } from "../../src/cli/options";
 import { Output } from "../../src/cli/output";
 import type { Context, Subcommand } from "../../src/cli/run";
@@ -109,8 +110,8 @@ test("Ctrl-C ends a subcommand at once, and one that ends itself in its own way"
 
 test("known secrets and whatever looks like a signing secret are masked in all output", async () => {
   const everything = async ({ output }: Context) => {
-    output.mask.hide(SECRET);
-    output.mask.hide(API_KEY);
+    output.mask.remember(SECRET);
+    output.mask.remember(API_KEY);
     const said = `${SECRET} ${encodeURIComponent(SECRET)} ${SECRET.slice(6)} ${API_KEY} whsec_abcDEF123+/==`;
     output.line(said);
     output.table(["HEADING"], [[said]]);
@@ -129,7 +130,7 @@ test("known secrets and whatever looks like a signing secret are masked in all o
 
 test("a value of fewer than eight characters may be a word, and is not masked", () => {
   const mask = new Mask();
-  mask.hide("dev");
+  mask.remember("dev");
   expect(mask.apply("development")).toBe("development");
 });
 

@@ -15,9 +15,9 @@ function gateOf(maxConcurrency: number) {
 
 test("the refusals of one burst share a pause, the longest of theirs", async () => {
   const { clock, gate } = gateOf(3);
-  expect([1_000, 5_000, 2_000].map((pauseMs) => gate.refuse(pauseMs))).toEqual([true, false, false]);
-  expect(gate.refusals).toBe(1);
-  const opened = gate.opened(new AbortController().signal).then(() => clock.now());
+  expect([1_000, 5_000, 2_000].map((pauseMs) => gate.pause(pauseMs))).toEqual([true, false, false]);
+  expect(gate.pauses).toBe(1);
+  const opened = gate.whenOpen(new AbortController().signal).then(() => clock.now());
   await clock.pass(60_000);
   expect(await opened).toBe(5_000);
 });
@@ -25,8 +25,8 @@ test("the refusals of one burst share a pause, the longest of theirs", async () 
 test("an aborted pause leaves no timer", async () => {
   const { clock, gate } = gateOf(1);
   const controller = new AbortController();
-  gate.refuse(1_000);
-  const opened = gate.opened(controller.signal);
+  gate.pause(1_000);
+  const opened = gate.whenOpen(controller.signal);
   controller.abort();
   await opened;
   expect(clock.pending).toBe(0);

@@ -174,7 +174,7 @@ describe("probeReceiver names the cause", () => {
   });
 });
 
-test("validateReceiver tries again what can pass until its deadline", async () => {
+test("validateReceiver retries temporary failures until its deadline", async () => {
   const passedMs = withoutWaits();
   const counted = counting(always(503));
   const url = await serve(counted.listener);

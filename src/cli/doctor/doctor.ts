@@ -9,16 +9,9 @@ import type { StackResource } from "../inventory/owner";
 import { type KnownStack, readStacks } from "../inventory/stacks";
 import { allOption, jsonOption, stackOption } from "../options";
 import type { Context, Subcommand } from "../run";
-import {
-  accountsLedTo,
-  failure,
-  notCheckedIn,
-  readVersions,
-  settingsFindings,
-  shownSettings,
-  versionFindings,
-} from "./environment";
 import { type Finding, gaps, joined, listFindings, stackFindings } from "./findings";
+import { findingOf, keysOfAccount, notCheckedIn, settingsFindings, shownSettings } from "./settings";
+import { readVersions, versionFindings } from "./versions";
 
 /** The commands of remedies that ask before they do something. */
 const ASKS = /\b(pulumi (up|destroy|state delete)|npx \S+ (delete|check-service))\b/g;
@@ -49,23 +42,23 @@ export const doctor: Subcommand<Flags> = {
       settings.push(...shownSettings(account, env));
       origin = account.origin;
       let list: EndpointList;
-      let accounts = new Set<unknown>([origin.account]);
+      let keys = new Set<unknown>([origin.account]);
       try {
         list = await output.during(() => "Waiting for the service…", account.client.list());
-        accounts = accountsLedTo(origin, stacks, list);
+        keys = keysOfAccount(origin, stacks, list);
       } finally {
-        findings.push(...settingsFindings(account, pulumi, stacks, accounts));
+        findings.push(...settingsFindings(account, pulumi, stacks, keys));
       }
       const inventory = inventoryOf(list, stacks, account.connection.timeoutMs);
       entries.push(...inventory.entries);
       findings.push(...listFindings(inventory, pulumi));
-      gone.push(...(await goneOf(list, own, account, accounts)));
+      gone.push(...(await goneOf(list, own, account, keys)));
       return list.endpoints.length;
     });
     let blocked: string | undefined;
     const endpoints = await asking.catch((error) => {
       if (!(error instanceof CodedError)) throw error;
-      findings.unshift(failure(error, pulumi));
+      findings.unshift(findingOf(error, pulumi));
       blocked = error.code;
       return null;
     });
@@ -109,14 +102,14 @@ async function goneOf(
   list: EndpointList,
   stacks: readonly KnownStack[],
   { client, origin }: Account,
-  accounts: ReadonlySet<unknown>,
+  keys: ReadonlySet<unknown>,
 ) {
   if (!list.complete) return [];
   const listed = new Set([...list.endpoints, ...list.unrecognized].map(({ id }) => id));
   const missing = stacks
     .flatMap((stack) => stack.state.endpoints.map((resource): StackResource => ({ stack, resource })))
     .filter(({ resource: { id = "", outputs, delete: isLeaving } }) => {
-      const isOfAccount = outputs?.baseUrl === origin.baseUrl && accounts.has(outputs.account);
+      const isOfAccount = outputs?.baseUrl === origin.baseUrl && keys.has(outputs.account);
       return isOfAccount && !isLeaving && !isPendingId(id) && !listed.has(id);
     });
   // A list may lag behind.

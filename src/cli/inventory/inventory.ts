@@ -55,8 +55,9 @@ export async function takeInventory(
         "the backend that has its stacks, where every stack can be read",
     );
   if (!list.complete) output.warn("the service listed only a part of its endpoints: there may be more");
-  const unread = list.unrecognized.map(({ id }) => id);
-  if (unread.length > 0) output.warn(`the service lists endpoints that cannot be read: ${unread.join(", ")}`);
+  const unrecognized = list.unrecognized.map(({ id }) => id);
+  if (unrecognized.length > 0)
+    output.warn(`the service lists endpoints that cannot be read: ${unrecognized.join(", ")}`);
   for (const { why } of stacks.unreadable) output.warn(why);
   if (stacks.absence !== undefined && stacks.known.length === 0)
     output.note(`No stack of this project was read, because ${stacks.absence}.`);
@@ -70,8 +71,8 @@ export function inventoryOf(list: EndpointList, stacks: Stacks, timeoutMs: numbe
   const managed = owned.filter(({ owner }) => owner.kind === "managed");
   const managedByKey = new Map(managed.map(({ endpoint, owner }) => [keyOf(endpoint), owner.by[0]]));
   // An orphan may have the same url as an endpoint whose url a state encrypts.
-  const secret = owned.filter(({ owner }) => owner.by.some(({ resource }) => !wantedBy(resource)));
-  const secretUrls = new Set(secret.map(({ endpoint }) => normalizeUrl(endpoint.url)));
+  const withSecretUrl = owned.filter(({ owner }) => owner.by.some(({ resource }) => !wantedBy(resource)));
+  const secretUrls = new Set(withSecretUrl.map(({ endpoint }) => normalizeUrl(endpoint.url)));
   // A stack that was not read may keep any url as a secret. Without a project, there is no such stack.
   const mayKeepAny = stacks.absence === undefined || stacks.absence === NO_STACK;
   const entries = owned.map(({ endpoint, owner }): Entry => {
@@ -96,10 +97,10 @@ export function printTable({ output }: Context, entries: readonly Entry[]): void
   ]);
   output.table(["ID", "TYPE", "AGE", "URL", "MANAGED BY"], rows);
   const hidden = entries.filter(({ endpoint, shownUrl }) => endpoint.url !== shownUrl);
-  const isUnread = hidden.some(({ owner }) => owner.kind === "unknown");
-  const unread = ", or a stack that was not read may. `list --all` reads every stack";
+  const mayBeOthers = hidden.some(({ owner }) => owner.kind === "unknown");
+  const hint = ", or a stack that was not read may. `list --all` reads every stack";
   if (hidden.length > 0)
-    output.note(`Only the host of a url is shown if a stack keeps it as a secret${isUnread ? unread : ""}.`);
+    output.note(`Only the host of a url is shown if a stack keeps it as a secret${mayBeOthers ? hint : ""}.`);
 }
 
 /** Returns an entry as `--json` prints it. Its owner is null for an orphan, and only for an orphan. */
@@ -128,7 +129,7 @@ export function entryOf(id: string, { entries }: Inventory): Entry {
  * @param whyNot says why it cannot be done with one of them, as the rest of a sentence after its id
  * @throws CliError `NOT_FOUND`, `NOT_ADOPTABLE` or `NOT_DELETABLE`
  */
-export function named(
+export function namedEntries(
   ids: readonly string[],
   inventory: Inventory,
   verb: "adopted" | "deleted",

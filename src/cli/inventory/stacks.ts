@@ -57,7 +57,7 @@ export async function readStacks(
   };
   const list = ["stack", "ls", "--json", ...(all ? ["--all"] : [])];
   const listed = await pulumi
-    .of(undefined)
+    .forStack(undefined)
     .find<readonly { readonly name: string; readonly current?: boolean }[]>(list)
     .catch(unread("the list of stacks"));
   if (/legacy stack files/.test(listed?.stderr ?? ""))
@@ -66,7 +66,7 @@ export async function readStacks(
   const stacks = (listed?.value ?? []).map((each) => ({ ...each, isOwn: each.name.split("/").length < 3 }));
   const reading = inParallel(stacks, async ({ name, isOwn, current = false }) => {
     const isNamed = pulumi.stack === undefined ? current : shortName(name) === shortName(pulumi.stack);
-    const state = await readStack(pulumi.of(name)).catch(unread(`the stack ${name}`, name));
+    const state = await readStack(pulumi.forStack(name)).catch(unread(`the stack ${name}`, name));
     if (state !== undefined) known.push({ name, isOwn, isSelected: isOwn && isNamed, ...state });
   });
   const progress = () =>

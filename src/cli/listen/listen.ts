@@ -7,7 +7,7 @@ import type { Context, Subcommand } from "../run";
 import { findSecrets, type SigningSecrets } from "../secrets";
 import { startPage } from "./page";
 import { reporter } from "./report";
-import { type Arrival, forward, startReceiver } from "./server";
+import { type Arrival, forward, startServer } from "./server";
 
 /** Beside the emulator's. */
 const DEFAULT_PORT = 8788;
@@ -70,15 +70,15 @@ export const listen: Subcommand<Flags> = {
         "What is accepted here, the service does not send again. With --forward-to, your receiver gets it, too.",
       );
     try {
-      const receiver = await startReceiver({ port: flags.port, signing, target, onArrival });
-      const url = `http://127.0.0.1:${receiver.port}`;
+      const server = await startServer({ port: flags.port, signing, target, onArrival });
+      const url = `http://127.0.0.1:${server.port}`;
       output.record({ url, page: page?.url ?? null }, url);
       if (page !== undefined) output.note(`The page is at ${page.url}`);
       terminal.onLine(() => {
         if (last !== undefined) void replay?.(last);
       });
       await stopped;
-      await receiver.close();
+      await server.close();
     } finally {
       await page?.close();
     }

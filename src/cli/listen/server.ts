@@ -8,7 +8,7 @@ import { CliError } from "../errors";
 import type { SigningSecrets } from "../secrets";
 
 /** A request that the local server of `listen` got, and what came of it: verified, forwarded, refused. */
-export interface Arrival extends Capture {
+export interface Arrival extends Omit<Capture, "receivedAt"> {
   readonly at: Date;
   /** As `--json` prints it. */
   readonly summary: {
@@ -42,7 +42,7 @@ export function forward({ headers, body }: Capture, url: string): Promise<Delive
   return postDelivery({ url, headers: deliveryHeaders(headers), body, maxResponseBytes: LARGEST_BODY });
 }
 
-interface ReceiverOptions {
+interface ServerOptions {
   readonly port: number;
   /** Undefined: no signature is checked. */
   readonly signing: SigningSecrets | undefined;
@@ -52,7 +52,7 @@ interface ReceiverOptions {
 }
 
 /** Receives deliveries at every path, on this machine only. @throws CliError `PORT_UNAVAILABLE` */
-export function startReceiver({ port, signing, target, onArrival }: ReceiverOptions) {
+export function startServer({ port, signing, target, onArrival }: ServerOptions) {
   const receive: RequestListener = async (request, response) => {
     const at = new Date();
     const headers = pairsOf(request.rawHeaders);

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { gunzipSync } from "node:zlib";
 import { parseJson } from "../../shared/json";
 import { validationBody } from "../../validation/body";
-import { escaped } from "../mask";
+import { jsonEscaped } from "../escape";
 import type { Cause } from "./advice";
 
 /** A body that the sender may have signed: how it was changed, and what completes "the sender signed …". */
@@ -66,7 +66,7 @@ function spaced(json: unknown): string {
 }
 
 function asciiOnly(json: string): string {
-  return json.replace(/[\u007f-\uffff]/g, escaped);
+  return json.replace(/[\u007f-\uffff]/g, jsonEscaped);
 }
 
 function unzipped(body: Buffer): Buffer | undefined {

@@ -3,7 +3,6 @@ import { isPendingId } from "../../provider/identity";
 import { ENVIRONMENT_NAMES, SETTING_NAMES } from "../../provider/settings";
 import { providerNameOf, type Resource, wantedBy } from "../../provider/stackState";
 import type { CodedError } from "../../shared/codedError";
-import * as manifest from "../../shared/manifest";
 import type { Origin } from "../../shared/permanent";
 import { nameOf } from "../../shared/urn";
 import { COMMAND, quoted } from "../../shared/words";
@@ -22,17 +21,17 @@ export function shownSettings({ configuration, origin }: Account, env: NodeJS.Pr
   });
 }
 
-/** What may pass: nothing here is wrong. */
-const PASSING: readonly string[] = ["CONNECTION_LOST", "RATE_LIMITED", "SERVER_ERROR", "TIMED_OUT"];
+/** Nothing here is wrong. */
+const TEMPORARY: readonly string[] = ["CONNECTION_LOST", "RATE_LIMITED", "SERVER_ERROR", "TIMED_OUT"];
 
 /** Says why the settings could not be read, or the service not be asked. */
-export function failure({ code, detail }: CodedError, { withStack }: Pulumi): Finding {
+export function findingOf({ code, detail }: CodedError, { withStack }: Pulumi): Finding {
   const finding = { level: "error", code, message: detail } as const;
   if (code === "UNAUTHORIZED") {
     const command = withStack("pulumi config set --secret webhooks:apiKey");
     return { ...finding, remedy: `${command}   # or correct WEBHOOKS_API_KEY` };
   }
-  if (PASSING.includes(code))
+  if (TEMPORARY.includes(code))
     return { ...finding, remedy: `${withStack(`${COMMAND} doctor`)}   # again, in a while` };
   if (code === "PULUMI_FAILED" && detail.includes("passphrase"))
     return { ...finding, remedy: "export PULUMI_CONFIG_PASSPHRASE=…   # that of the stack" };
@@ -68,10 +67,10 @@ export function notCheckedIn(
 }
 
 /**
- * Returns the fingerprints of the API keys that lead, or led, to today's account: of today's, and those that were recorded with
- * endpoints that the service lists today, as after a rotation.
+ * Returns the fingerprints of the API keys of today's account: that of today's key, and those that were recorded with endpoints that the
+ * service lists today, as before a rotation.
  */
-export function accountsLedTo(origin: Origin, { known }: Stacks, { endpoints }: EndpointList) {
+export function keysOfAccount(origin: Origin, { known }: Stacks, { endpoints }: EndpointList) {
   const recorded = known.flatMap(({ state }) =>
     state.endpoints.filter(({ id, outputs }) => {
       const listed = endpoints.find((endpoint) => endpoint.id === id);
@@ -84,13 +83,13 @@ export function accountsLedTo(origin: Origin, { known }: Stacks, { endpoints }: 
 /**
  * Finds settings that hold a secret in plain text, or that lead elsewhere than those that the selected stack recorded.
  *
- * @param accounts the fingerprints of the keys of today's account
+ * @param keys the fingerprints of those of today's account
  */
 export function* settingsFindings(
   { configuration, origin }: Account,
   { withStack }: Pulumi,
   { known }: Stacks,
-  accounts: ReadonlySet<unknown>,
+  keys: ReadonlySet<unknown>,
 ): Generator<Finding> {
   const { value, secret } = configuration?.["webhooks:apiKey"] ?? {};
   if (value && secret !== true)
@@ -107,7 +106,7 @@ export function* settingsFindings(
   if (selected === undefined) return;
   const others = selected.state.endpoints.filter((each) => {
     const { baseUrl, account } = originOf(each);
-    const isSame = baseUrl === origin.baseUrl && accounts.has(account);
+    const isSame = baseUrl === origin.baseUrl && keys.has(account);
     return !isSame && providerNameOf(each) === undefined && !isPendingId(each.id ?? "");
   });
   if (others[0] === undefined) return;
@@ -122,29 +121,4 @@ export function* settingsFindings(
         ? `pulumi preview --stack ${name}   # shows what would be registered again; if that is not meant, restore the key`
         : `pulumi config set webhooks:baseUrl ${quoted(baseUrl)} --stack ${name}   # unless the service has moved: then pulumi up`,
   });
-}
-
-/** Returns the versions that are in use; null for what was not found. */
-export async function readVersions(pulumi: Pulumi) {
-  const printed = await pulumi
-    .of(undefined)
-    .run(["version"])
-    .catch(() => undefined);
-  return {
-    "pulumi-webhook-endpoints": manifest.version,
-    node: process.versions.node,
-    pulumi: printed?.stdout.trim().replace(/^v/, "") ?? null,
-  };
-}
-
-/** Finds a command of Pulumi that is too old. npm itself warns of an old Node.js or SDK. */
-export function* versionFindings({ pulumi }: { readonly pulumi: string | null }): Generator<Finding> {
-  const range = manifest.peerDependencies["@pulumi/pulumi"] ?? "";
-  const isOld =
-    pulumi !== null && pulumi.localeCompare(range.replace(/^\D+/, ""), "en", { numeric: true }) < 0;
-  if (isOld)
-    yield found("VERSION_OLD", {
-      message: `pulumi ${pulumi} is older than this package supports (${range})`,
-      remedy: "curl -fsSL https://get.pulumi.com | sh",
-    });
 }

@@ -21,14 +21,14 @@ export type ValidationErrorCode =
   | "RECEIVER_REDIRECTED"
   | "RECEIVER_UNREACHABLE";
 
-interface Verdict {
+interface Problem {
   readonly code: ValidationErrorCode;
   /** What failed, the likely cause and what to do. Shows only the origin of the url: the rest may hold a token. */
   readonly reason: string;
 }
 
 /** Returns whether a later attempt may succeed: a new release may still be on its way. */
-export function canPass(code: ValidationErrorCode): boolean {
+export function isTemporary(code: ValidationErrorCode): boolean {
   return code !== "BROKEN_ACCEPTED" && code !== "RECEIVER_REDIRECTED";
 }
 
@@ -37,9 +37,9 @@ export function isRefuting(code: ValidationErrorCode): boolean {
   return code === "BROKEN_ACCEPTED" || code === "GENUINE_REFUSED";
 }
 
-/** Judges a pair of responses. Null means: the genuine delivery was accepted and the broken one refused. */
-export function judge({ url, secret, genuine, broken }: Responses): Verdict | null {
-  const failed = (code: ValidationErrorCode, what: string): Verdict => {
+/** Returns what a pair of responses shows to be wrong. Null: the genuine delivery was accepted and the broken one refused. */
+export function problemOf({ url, secret, genuine, broken }: Responses): Problem | null {
+  const failed = (code: ValidationErrorCode, what: string): Problem => {
     return { code, reason: `the receiver at ${describeUrl(url)} ${what}` };
   };
   if (isSuccess(broken.status))
