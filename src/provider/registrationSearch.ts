@@ -31,8 +31,8 @@ export class RegistrationSearch {
   }
 
   /**
-   * Decides what `create` gives a resource, and waits as `decideAfterWaiting` does. What the state alone says counts only once it is proven
-   * to be this run's: otherwise, what it would excuse or prove stops.
+   * Decides what `create` gives a resource, and waits as `decideAfterWaiting` does. If that depends on a state that is not proven to be this
+   * stack's, it decides once more: from memory alone, and without adopting.
    */
   async decideForCreate(inputs: EndpointInputs): Promise<Conclusion> {
     const { memory, graceMs, stack } = this.context;
@@ -75,6 +75,7 @@ export class RegistrationSearch {
     const until = processSentAt + Math.max(timeoutMs, LEAST_LOOK_MS);
     const question = await this.#question(wanted);
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      // None once the run is cancelled.
       const list = await service.listNow().catch(() => undefined);
       const decision = list && decide({ ...question, evidence: [fresh], list });
       if (decision && takenBy(decision)) return takenBy(decision);
