@@ -41,7 +41,7 @@ const intentionallyNotExported = [
   "ShownResponses",
   "Signing",
   "SqsMessage",
-  "StackErrorCode",
+  "Problem",
 ];
 
 /** @type {import("typedoc").TypeDocOptions} */

@@ -1,8 +1,8 @@
 // Each type in a statement of its own: the TypeScript 3.8 that Pulumi brings does not read `type` within one.
-export type { Endpoint } from "./client/endpoint";
+export type { Endpoint, EndpointType } from "./client/endpoint";
 export type { GetWebhookEndpointArgs, GetWebhookEndpointsArgs, QueryOptions } from "./program/queries";
 export { getWebhookEndpoint, getWebhookEndpoints } from "./program/queries";
-export type { EndpointType, WebhookEndpointArgs } from "./program/webhookEndpoint";
+export type { WebhookEndpointArgs } from "./program/webhookEndpoint";
 export { WebhookEndpoint } from "./program/webhookEndpoint";
 export type { WebhooksProviderArgs } from "./program/webhooksProvider";
 export { WebhooksProvider } from "./program/webhooksProvider";

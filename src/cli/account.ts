@@ -52,7 +52,7 @@ export async function withAccount<T>(context: Context, work: (account: Account) 
 function resolve({ env, output, pulumi }: Context, { value, absence }: Found<Configuration>) {
   for (const name of ["webhooks:apiKey", "webhooks:baseUrl", "webhooks:apiKeyHeader"]) {
     const setting = value?.[name];
-    if (setting?.value && setting.secret) output.mask.remember(setting.value.replace(/\/+$/, ""));
+    if (setting?.value && setting.secret) output.remember(setting.value.replace(/\/+$/, ""));
   }
   const result = resolveSettings((name) => value?.[name]?.value, env, pulumi.withStack);
   if ("problems" in result) {
@@ -63,6 +63,6 @@ function resolve({ env, output, pulumi }: Context, { value, absence }: Found<Con
       why + problems + (problems.includes("is missing") ? NOT_READ : ""),
     );
   }
-  output.mask.remember(result.settings.apiKey);
+  output.remember(result.settings.apiKey);
   return result;
 }

@@ -83,7 +83,7 @@ function adoptable(
 
 function whyUndeclarable({ output }: Context, entry: Entry, native: boolean): string | undefined {
   const { id, url, type } = entry.endpoint;
-  if (!native && (entry.shownUrl !== url || output.mask.apply(url) !== url)) return IS_SECRET;
+  if (!native && (entry.shownUrl !== url || output.masked(url) !== url)) return IS_SECRET;
   return checkArguments({ url, type, adoptId: id }).problems[0];
 }
 

@@ -1,5 +1,4 @@
 import { CodedError } from "../shared/codedError";
-import type { StackErrorCode } from "../shared/pulumiCommand";
 
 /** What a command of this package could not do. */
 export class CliError extends CodedError<CliErrorCode> {
@@ -13,7 +12,7 @@ type CliErrorCode =
   | "PULUMI_MISSING"
   | "PULUMI_FAILED"
   | "SETTINGS_INVALID"
-  | StackErrorCode
+  | "STACK_UNREADABLE"
   | "OWNERSHIP_UNKNOWN"
   | "NOT_ADOPTABLE"
   | "NOT_DELETABLE"

@@ -1,11 +1,13 @@
 import { styleText } from "node:util";
 import type { CodedError } from "../shared/codedError";
+import { hide, spellingsOf } from "../shared/masking";
 import { printable } from "./escape";
-import { Mask } from "./mask";
 
 /** How often progress is shown, in milliseconds. */
 const PROGRESS_MS = 2_000;
 const COLUMN_GAP = "  ";
+/** A shorter secret may be a word of the output. In characters. */
+const SHORTEST_SECRET = 8;
 
 export interface Sink {
   readonly isTTY?: boolean;
@@ -21,7 +23,7 @@ type Style = "bold" | "dim" | "red" | "green" | "yellow";
  */
 export class Output {
   readonly json: boolean;
-  readonly mask = new Mask();
+  readonly #secrets = new Set<string>();
   #isPrinted = false;
   readonly #warned = new Set<string>();
 
@@ -29,6 +31,16 @@ export class Output {
     private readonly options: Record<"stdout" | "stderr", Sink> & { env: NodeJS.ProcessEnv; json: boolean },
   ) {
     this.json = options.json;
+  }
+
+  /** Notes a secret to hide from now on, however it is spelled. */
+  remember(secret: string): void {
+    for (const each of spellingsOf(secret)) if (each.length >= SHORTEST_SECRET) this.#secrets.add(each);
+  }
+
+  /** Returns a string without these secrets, and without anything that is spelt as a signing secret. */
+  masked(text: string): string {
+    return hide(text, this.#secrets);
   }
 
   /** Prints the result: as JSON with `--json`, otherwise as `print` does for people. Called once. */
@@ -103,7 +115,7 @@ export class Output {
 
   /** Returns a string as it is printed: without secrets, and harmless for a terminal. */
   shown(text: string): string {
-    return printable(this.mask.apply(text));
+    return printable(this.masked(text));
   }
 
   get #people(): Sink {
@@ -111,8 +123,7 @@ export class Output {
   }
 
   #writeJson(value: unknown, indent = 0): void {
-    const masked = (_name: string, each: unknown) =>
-      typeof each === "string" ? this.mask.apply(each) : each;
+    const masked = (_name: string, each: unknown) => (typeof each === "string" ? this.masked(each) : each);
     const lines = JSON.stringify(value, masked, indent).split("\n");
     this.options.stdout.write(`${lines.map(printable).join("\n")}\n`);
   }

@@ -77,6 +77,6 @@ function ofText(text: string, source: string): SigningSecrets {
 }
 
 function hide({ output }: Context, found: SigningSecrets): SigningSecrets {
-  for (const secret of [...found.secrets, ...[...found.others.values()].flat()]) output.mask.remember(secret);
+  for (const secret of [...found.secrets, ...[...found.others.values()].flat()]) output.remember(secret);
   return found;
 }

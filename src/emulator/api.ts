@@ -6,12 +6,6 @@ import type { EmulatedResponse } from "./http";
 import type { Parts } from "./options";
 import type { EmulatedEndpoint, EndpointInput } from "./registry";
 
-/** The target of a request. `operation` is null when the service has no such path or method. */
-export interface Route {
-  readonly operation: Operation | null;
-  readonly id: string;
-}
-
 const OPERATIONS: ReadonlyMap<string, Operation> = new Map([
   ["POST /webhooks", "register"],
   ["GET /webhooks", "list"],
@@ -19,8 +13,8 @@ const OPERATIONS: ReadonlyMap<string, Operation> = new Map([
   ["DELETE /webhooks/{id}", "delete"],
 ]);
 
-/** Finds the operation that a method and request target ask for. @throws URIError for an id that is not percent-encoded well */
-export function routeOf(method: string, target: string): Route {
+/** Finds the operation that a request asks for, null if the service has none such. @throws URIError for an id that is not percent-encoded well */
+export function routeOf(method: string, target: string) {
   const [path = ""] = target.split("?", 1);
   const [, id = ""] = /^\/webhooks\/([^/]+)$/.exec(path) ?? [];
   const operation = OPERATIONS.get(`${method} ${id === "" ? path : "/webhooks/{id}"}`) ?? null;
@@ -36,7 +30,7 @@ export function accountOf(headers: IncomingHttpHeaders, keys: Parts["keys"]): st
 /** Performs a request of an account to the management API, and returns the response. */
 export function perform(
   { registry, now, lagMs }: Parts,
-  { operation, id }: Route,
+  { operation, id }: ReturnType<typeof routeOf>,
   account: string | null,
   body: unknown,
 ): EmulatedResponse {

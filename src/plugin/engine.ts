@@ -7,6 +7,7 @@ import { stackOf } from "../shared/urn";
 /** The engine that started this plugin, by its address. Its log shows under Diagnostics in `preview` and `up`. */
 export class PluginEngine implements Engine {
   readonly #cancelling = new AbortController();
+  readonly cancelled: AbortSignal = this.#cancelling.signal;
   readonly #client: EngineClient;
   /** Fires when the engine has ended without a word. */
   readonly gone: AbortSignal;
@@ -15,10 +16,6 @@ export class PluginEngine implements Engine {
   constructor(address: string) {
     this.#client = new EngineClient(address, credentials.createInsecure(), DIRECTLY);
     this.gone = lossOf(this.#client.getChannel(), connectivityState);
-  }
-
-  get cancelled(): AbortSignal {
-    return this.#cancelling.signal;
   }
 
   /** Ends every wait of this process. */

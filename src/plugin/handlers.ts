@@ -52,7 +52,7 @@ export function createHandlers({
     configure: unary(async (request: proto.ConfigureRequest) => {
       engine.noteUrn(request.getUrn() ?? "");
       const { values } = reveal(request.getArgs());
-      configuration = settingLookup({ inputs: values, providerName: request.getName() ?? "", environment });
+      configuration = settingLookup(values, request.getName() ?? "", environment);
       await resources.configure(configuration);
       return new proto.ConfigureResponse().setAcceptsecrets(true).setSupportspreview(true);
     }),

@@ -3,18 +3,15 @@ import { parseJson } from "../shared/json";
 import { isDefaultProvider } from "../shared/urn";
 import type { Properties } from "./values";
 
-interface SettingSources {
-  /** The provider's own inputs. */
-  readonly inputs: Properties;
-  readonly providerName: string;
-  readonly environment: NodeJS.ProcessEnv;
-}
-
 /**
  * Looks up settings among a provider's own inputs, and then in the stack's configuration. The engine gives that to the default
  * provider as its inputs, and to an explicit one only in the environment.
  */
-export function settingLookup({ inputs, providerName, environment }: SettingSources): Configuration {
+export function settingLookup(
+  inputs: Properties,
+  providerName: string,
+  environment: NodeJS.ProcessEnv,
+): Configuration {
   // The stack's configuration of this package, as JSON by names such as `baseUrl`. Undocumented.
   const stack = Object(parseJson(environment.PULUMI_CONFIG ?? ""));
   return (key) => {

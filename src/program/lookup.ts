@@ -2,9 +2,9 @@ import type { WebhooksClient } from "../client/client";
 import type { Endpoint, EndpointType } from "../client/endpoint";
 import { WebhookError } from "../client/errors";
 import type { WebhooksClientOptions } from "../client/options";
-import { EndpointError, withHint } from "../provider/errors";
+import { EndpointError, reworded } from "../provider/errors";
 import { type Configuration, type ResolvedSettings, resolveSettings } from "../provider/settings";
-import { describeResponse, hasResponse } from "../provider/shownResponse";
+import { describeResponse, hasResponse, hintFor } from "../provider/shownResponse";
 import { sameUrl } from "../shared/url";
 import { countOf } from "../shared/words";
 
@@ -78,7 +78,7 @@ export async function withClient<T>(
   } catch (error) {
     if (!hasResponse(error)) throw error;
     if (showResponses) await warn(describeResponse(error, service.apiKey));
-    throw withHint(error);
+    throw reworded(error, error.detail + hintFor(error));
   } finally {
     await client.close();
   }

@@ -68,7 +68,8 @@ function ask<Args extends object, Result extends Endpoint | Endpoint[]>(
   if (problems.length > 0) throw new pulumi.RunError(`${name}: ${problems.join("; ")}`);
   const settings = opts.provider?.programSettings ?? stackSettings();
   const result = pulumi.all([args, settings]).apply(async ([known, values]) => {
-    if (hasMocks()) return mocked<Result>(name, known);
+    // In a unit test, `pulumi.runtime.setMocks` puts a monitor of its own in place.
+    if (Reflect.has(Object(pulumi.runtime.getMonitor()), "mocks")) return mocked<Result>(name, known);
     const options: LookupOptions = {
       configuration: (key) => values[key],
       environment: process.env,
@@ -82,11 +83,6 @@ function ask<Args extends object, Result extends Endpoint | Endpoint[]>(
     }
   });
   return pulumi.secret<unknown>(failOnce(result)) as pulumi.Output<Result>;
-}
-
-/** Returns whether the program is a unit test: `pulumi.runtime.setMocks` puts a monitor of its own in place. */
-function hasMocks(): boolean {
-  return Reflect.has(Object(pulumi.runtime.getMonitor()), "mocks");
 }
 
 /** Asks the `call` of a unit test's mocks, as the functions of other packages do. */

@@ -5,8 +5,6 @@ import { AFTER_INPUT, PROVIDER_CODE, TYPE_TOKEN } from "../shared/permanent";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import { warnOfPlainKey } from "./webhooksProvider";
 
-export type { EndpointType };
-
 /** A program's declaration of an endpoint. A change of `url`, `type` or `ip` replaces it; the other two never do. */
 export interface WebhookEndpointArgs {
   /** An absolute http(s) URL without user info and fragment. The service gets it exactly as written. A change replaces the endpoint. */

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { PROVIDER_NAME_KEY, SETTING_NAMES, type SettingName } from "../provider/settings";
+import { PROVIDER_NAME_KEY, SETTING_NAMES, type SettingName, settingText } from "../provider/settings";
 import { unknownOptions } from "../shared/knownOptions";
 import { isDefaultProvider } from "../shared/urn";
 
@@ -49,7 +49,7 @@ export class WebhooksProvider extends pulumi.ProviderResource {
       const value = args[setting];
       // A provider's inputs are strings.
       if (value !== undefined)
-        settings[`webhooks:${setting}`] = pulumi.output(value).apply(stringOf) as pulumi.Output<string>;
+        settings[`webhooks:${setting}`] = pulumi.output(value).apply(settingText) as pulumi.Output<string>;
     }
     // The engine masks only secrets. A key that was passed as a plain string becomes one here.
     const apiKey = settings["webhooks:apiKey"];
@@ -57,11 +57,6 @@ export class WebhooksProvider extends pulumi.ProviderResource {
     super("pulumi-nodejs", name, { ...settings, [PROVIDER_NAME_KEY]: name }, opts);
     this.programSettings = settings;
   }
-}
-
-/** Undefined stays undefined, so that the setting counts as missing instead of being the string "undefined". */
-function stringOf(value: unknown): string | undefined {
-  return value === undefined || value === null ? undefined : String(value);
 }
 
 /** Returns the settings in the stack's configuration. */

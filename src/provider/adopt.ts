@@ -14,12 +14,8 @@ import { shownStored } from "./storedUrl";
 export async function adopt(
   id: string,
   inputs: EndpointInputs,
-  {
-    service,
-    stack,
-    memory,
-    isOwned,
-  }: Pick<Context, "service" | "stack" | "memory"> & Pick<Question, "isOwned">,
+  { service, stack, memory }: Context,
+  isOwned: Question["isOwned"],
 ): Promise<Endpoint> {
   const endpoint = await service.get(id).catch((error: unknown) => {
     if (!(error instanceof WebhookEndpointNotFoundError)) throw error;

@@ -79,11 +79,6 @@ export function explain(error: WebhookError): WebhookError {
   return reworded(error, error.detail + advice + hintFor(error));
 }
 
-/** Returns an error that says how to see the service's response, if there is one and no warning has shown it. */
-export function withHint(error: WebhookError): WebhookError {
-  return reworded(error, error.detail + hintFor(error));
-}
-
 /** Returns the same failure in other words. */
 export function reworded(error: WebhookError, detail: string): WebhookError {
   const { code, statusCode, responseText } = error;

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { Endpoint, EndpointList } from "../client";
 import { PENDING_PREFIX } from "../shared/permanent";
 import { normalizeUrl } from "../shared/url";
@@ -9,11 +8,6 @@ export type Identity = Pick<Endpoint, "url" | "type">;
 /** Returns one string for all spellings of a url, and the type. */
 export function keyOf({ url, type }: Identity): string {
   return `${type} ${normalizeUrl(url)}`;
-}
-
-/** Returns a new id for a registration that got no usable response. */
-export function newPendingId(): string {
-  return `${PENDING_PREFIX}${randomUUID()}`;
 }
 
 /** Returns whether an id stands for a registration that got no usable response. */
@@ -30,9 +24,7 @@ export function equalIn(list: EndpointList, identity: Identity): readonly Endpoi
     index = new Map();
     for (const endpoint of list.endpoints) {
       const key = keyOf(endpoint);
-      const equal = index.get(key);
-      if (equal) equal.push(endpoint);
-      else index.set(key, [endpoint]);
+      index.set(key, [...(index.get(key) ?? []), endpoint]);
     }
     indexes.set(list, index);
   }

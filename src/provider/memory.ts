@@ -4,7 +4,7 @@ import type { Evidence } from "./decide";
 import { aboutResource } from "./engine";
 import type { PendingError } from "./errors";
 import { type Identity, keyOf } from "./identity";
-import { pendingEvidence } from "./stackState";
+import { evidenceOf } from "./stackState";
 import type { EndpointInputs, PendingState } from "./state";
 
 /**
@@ -89,7 +89,7 @@ export class Memory {
 
   /** Notes a pending resource, and returns what it says of its registration. */
   notePending(id: string, state: PendingState): Evidence {
-    const evidence = pendingEvidence({ id, outputs: { ...state } });
+    const evidence = evidenceOf({ id, outputs: { ...state } });
     const known = this.#pending.get(keyOf(state)) ?? new Map<string, Evidence>();
     this.#pending.set(keyOf(state), known.set(id, evidence));
     return evidence;

@@ -1,11 +1,13 @@
+import { randomUUID } from "node:crypto";
 import { type Endpoint, type EndpointList, WebhookRegistrationError } from "../client";
 import { undefinedIfGone } from "../client/errors";
+import { PENDING_PREFIX } from "../shared/permanent";
 import { describeUrl } from "../shared/url";
 import { adopt } from "./adopt";
 import type { Context } from "./context";
 import { type Evidence, isFit } from "./decide";
 import { PendingError } from "./errors";
-import { equalIn, keyOf, newPendingId } from "./identity";
+import { equalIn, keyOf } from "./identity";
 import {
   adopts,
   describeDoubt,
@@ -17,7 +19,7 @@ import {
   stillPending,
 } from "./refusals";
 import type { RegistrationSearch } from "./registrationSearch";
-import { pendingEvidence } from "./stackState";
+import { evidenceOf } from "./stackState";
 import { type EndpointInputs, type PendingState, stateOf } from "./state";
 import { otherSpellingWarning } from "./storedUrl";
 
@@ -93,7 +95,7 @@ export class Registrar {
 
   async #adopt(id: string, inputs: EndpointInputs): Promise<Endpoint> {
     const isOwned = await this.search.readOwners();
-    return this.#noteAdopted(await adopt(id, inputs, { ...this.context, isOwned }), inputs);
+    return this.#noteAdopted(await adopt(id, inputs, this.context, isOwned), inputs);
   }
 
   #noteAdopted(endpoint: Endpoint, inputs: EndpointInputs): Endpoint {
@@ -151,8 +153,8 @@ export class Registrar {
       if (error.outcome === "not-made") throw refusedBeside(list.endpoints, inputs, error);
       const pending = { before, attemptedAt: serviceSentAt };
       const state = { ...stateOf({ createdAt: null, updatedAt: null }, inputs, origin), pending };
-      const failure = new PendingError(newPendingId(), state, error);
-      const endpoint = await this.search.lookFor(inputs, evidenceOf(failure), processSentAt);
+      const failure = new PendingError(`${PENDING_PREFIX}${randomUUID()}`, state, error);
+      const endpoint = await this.search.lookFor(inputs, evidenceIn(failure), processSentAt);
       if (endpoint === undefined) {
         memory.notePendingError(inputs, failure);
         throw failure;
@@ -170,13 +172,13 @@ export class Registrar {
   async #lookAgain(inputs: EndpointInputs, earlier: PendingError): Promise<Endpoint> {
     const { memory } = this.context;
     if ((inputs.ip ?? null) !== earlier.properties.ip) throw otherIpPending(inputs);
-    const endpoint = await this.search.lookFor(inputs, evidenceOf(earlier), Number.NEGATIVE_INFINITY);
+    const endpoint = await this.search.lookFor(inputs, evidenceIn(earlier), Number.NEGATIVE_INFINITY);
     if (endpoint === undefined) throw earlier;
     memory.close(earlier);
     return memory.noteMade(endpoint);
   }
 }
 
-function evidenceOf({ id, properties }: PendingError): Evidence {
-  return pendingEvidence({ id, outputs: { ...properties } });
+function evidenceIn({ id, properties }: PendingError): Evidence {
+  return evidenceOf({ id, outputs: { ...properties } });
 }

@@ -82,11 +82,14 @@ export class StackState {
     );
   }
 
-  /** Returns the pending resources and the interrupted creations that may have registered what is wanted. */
+  /** The pending resources and the interrupted creations: the registrations that got no response. */
+  get unanswered(): readonly Resource[] {
+    return [...this.endpoints.filter(({ id = "" }) => isPendingId(id)), ...this.interrupted];
+  }
+
+  /** Returns what may have registered what is wanted. */
   evidence(query: EvidenceQuery): Evidence[] {
-    const pending = this.endpoints.filter((each) => isPendingId(each.id ?? "") && isOf(each, query));
-    const interrupted = this.interrupted.filter((each) => isOf(each, query));
-    return [...pending.map(pendingEvidence), ...interrupted.map(interruptedEvidence)];
+    return this.unanswered.filter((each) => isOf(each, query)).map(evidenceOf);
   }
 
   /**
@@ -137,25 +140,17 @@ export function providerNameOf({ provider = "" }: Pick<Resource, "provider">): s
   return isDefaultProvider(name) || name === "" ? undefined : name;
 }
 
-/** Returns what an interrupted creation says of its registration. */
-export function interruptedEvidence(operation: Resource): Evidence {
-  const { urn, inputs } = operation;
-  const { ip = null } = inputs ?? {};
-  return { id: urn, ip: isText(ip) ? ip : undefined, serviceSentAt: afterOf(operation), before: [] };
-}
-
-/** Returns what a pending resource of the state says of its registration. */
-export function pendingEvidence({
-  id = "",
-  inputs,
-  outputs,
-}: Pick<Resource, "id" | "inputs" | "outputs">): Evidence {
+/** Returns what a pending resource or an interrupted creation says of its registration. */
+export function evidenceOf(resource: Partial<Resource>): Evidence {
+  const { id = "", urn = "", inputs, outputs } = resource;
   const { before, attemptedAt } = (outputs?.pending ?? {}) as Partial<PendingRegistration>;
   const { ip = null } = { ...inputs, ...outputs };
+  const isPending = isPendingId(id);
+  const sentAt = isPending ? attemptedAt : afterOf(resource);
   return {
-    id,
+    id: isPending ? id : urn,
     ip: isText(ip) ? ip : undefined,
-    serviceSentAt: typeof attemptedAt === "number" ? attemptedAt : undefined,
+    serviceSentAt: typeof sentAt === "number" ? sentAt : undefined,
     before: Array.isArray(before) ? before : [],
   };
 }
@@ -168,7 +163,7 @@ function isOf(resource: Resource, { wanted, names, origin }: EvidenceQuery): boo
   return declared === undefined ? names.includes(nameOf(resource.urn)) : keyOf(declared) === keyOf(wanted);
 }
 
-function afterOf({ inputs }: Resource): number | undefined {
+function afterOf({ inputs }: Partial<Resource>): number | undefined {
   const after = inputs?.[AFTER_INPUT];
   return typeof after === "number" ? after : undefined;
 }

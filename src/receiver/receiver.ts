@@ -8,7 +8,7 @@ import { checkNumber } from "./limits";
 import type { Handling, QueueReceiverOptions, ReceiverOptions } from "./options";
 import { handlerProcessor, type ProcessingResult } from "./process";
 import { queueProcessor } from "./queues/delivery";
-import { logFailure, logSecretsError, notify, rejectionWarning, warnerOnce } from "./reports";
+import { logFailure, notify, rejectionWarning, warnerOnce } from "./reports";
 import { REFUSALS, responseTo } from "./responses";
 import { deliveryVerifier } from "./secrets";
 import type {
@@ -73,7 +73,8 @@ export function startedReceiver<Events extends object>(
     // Advice is a warning of its own.
     onRejected = (rejection: Rejection) => rejection.advice ?? warn(...rejectionWarning(rejection)),
     onOutcome = logFailure,
-    onSecretsError = logSecretsError,
+    onSecretsError = (error: unknown) =>
+      console.error("The webhook secrets could not be read. The last good ones, if any, stay in use.", error),
     ...others
   } = options;
   const handling: Handling<Events> = others;

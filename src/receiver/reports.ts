@@ -31,10 +31,6 @@ export function logFailure({ outcome, event, id = "without an id", error }: Outc
   );
 }
 
-export function logSecretsError(error: unknown): void {
-  console.error("The webhook secrets could not be read. The last good ones, if any, stay in use.", error);
-}
-
 /** Emits a warning for the developer: what to change in the program. */
 export type Warn = (warning: string, kind?: string) => void;
 

@@ -6,9 +6,6 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { masked } from "./masking";
 
-/** The code of each error about a stack whose outputs or state cannot be read. */
-export type StackErrorCode = "STACK_UNREADABLE";
-
 /** How much of Pulumi's own error message is repeated, in characters. */
 const MAX_QUOTED_LENGTH = 300;
 

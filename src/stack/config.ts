@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { CodedError, KIND } from "../shared/codedError";
 import { isRecord, parseJson } from "../shared/json";
-import type { StackErrorCode } from "../shared/pulumiCommand";
 import { mistakeIn, problemsOfSecrets } from "../signature/secret";
 import {
   DEFAULT_TOLERANCE_SECONDS,
@@ -110,7 +109,7 @@ function problemsOfConfig(value: unknown): string[] {
  * - `CONFIG_INVALID`: there is one, but no receiver can be created from it
  * - `STACK_UNREADABLE`: `pulumi stack output` cannot be run, or failed
  */
-export type ReceiverConfigErrorCode = "CONFIG_MISSING" | "CONFIG_INVALID" | StackErrorCode;
+export type ReceiverConfigErrorCode = "CONFIG_MISSING" | "CONFIG_INVALID" | "STACK_UNREADABLE";
 
 /** A receiver's configuration is not available or cannot be used. Neither the message nor a property holds a secret. */
 export class ReceiverConfigError extends CodedError<ReceiverConfigErrorCode> {

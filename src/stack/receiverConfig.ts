@@ -2,15 +2,11 @@ import * as pulumi from "@pulumi/pulumi";
 import { failOnce, withoutStack } from "../shared/failOnce";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
 // Two imports, because the declarations must suit TypeScript 3.8, which has no inline types.
-import type { ReceiverConfig } from "./config";
+import type { ReceiverConfig, ReceiverEndpoint } from "./config";
 import { fingerprintOf, problemsOfVerification } from "./config";
 
 /** A `WebhookEndpoint`, or what has these three of one. */
-export interface ReceiverConfigEndpoint {
-  id: pulumi.Input<string>;
-  url: pulumi.Input<string>;
-  type: pulumi.Input<string>;
-}
+export type ReceiverConfigEndpoint = Record<keyof ReceiverEndpoint, pulumi.Input<string>>;
 
 /** The argument of `receiverConfig`. */
 export interface ReceiverConfigArgs {

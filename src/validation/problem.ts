@@ -21,7 +21,7 @@ export type ValidationErrorCode =
   | "RECEIVER_REDIRECTED"
   | "RECEIVER_UNREACHABLE";
 
-interface Problem {
+export interface Problem {
   readonly code: ValidationErrorCode;
   /** What failed, the likely cause and what to do. Shows only the origin of the url: the rest may hold a token. */
   readonly reason: string;

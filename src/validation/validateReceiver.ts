@@ -5,7 +5,7 @@ import { VALIDATION_ID } from "../shared/validation";
 import { newMessageId, signedHeaders } from "../signature/sign";
 import { problemOfUrl } from "./arguments";
 import { validationBody } from "./body";
-import { isTemporary, problemOf, type ValidationErrorCode } from "./problem";
+import { isTemporary, type Problem, problemOf } from "./problem";
 
 /** Options of `validateReceiver`. */
 export interface ValidateReceiverOptions {
@@ -19,23 +19,15 @@ export interface ValidateReceiverOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A response of the receiver. The status is null when there was none; of the body, it is the beginning. */
-interface ShownResponse {
-  readonly status: number | null;
-  readonly body: string;
-}
-
-type ShownResponses = Readonly<Record<"genuine" | "broken", ShownResponse>>;
+/** Responses of the receiver. The status is null when there was none; of the body, it is the beginning. */
+type ShownResponses = Readonly<
+  Record<"genuine" | "broken", Pick<DeliveryResponse, "status"> & { readonly body: string }>
+>;
 
 /** How a validation ended, with the responses that decided it. Its reason holds no secret, and of the url only its origin. */
 export type ValidationResult =
   | ({ readonly validated: true; readonly code: null; readonly reason: null } & ShownResponses)
-  | ({
-      readonly validated: false;
-      readonly code: ValidationErrorCode;
-      /** What failed, the likely cause and what to do. */
-      readonly reason: string;
-    } & ShownResponses);
+  | ({ readonly validated: false } & Problem & ShownResponses);
 
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 2_000;
@@ -115,7 +107,7 @@ export async function probeReceiver(options: ValidateReceiverOptions): Promise<V
   return decisive;
 }
 
-function shown(response: DeliveryResponse): ShownResponse {
+function shown(response: DeliveryResponse) {
   return { status: response.status, body: textOf(response) };
 }
 

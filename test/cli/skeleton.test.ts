@@ -6,7 +6,6 @@ import { text } from "node:stream/consumers";
 import { COMMANDS } from "../../src/cli/commands";
 import { CliError } from "../../src/cli/errors";
 import { printable } from "../../src/cli/escape";
-import { Mask } from "../../src/cli/mask";
 import { jsonOption } from "../../src/cli/options";
 import { Output } from "../../src/cli/output";
 import type { Context, Subcommand } from "../../src/cli/run";
@@ -110,8 +109,8 @@ test("Ctrl-C ends a subcommand at once, and one that ends itself in its own way"
 
 test("known secrets and whatever looks like a signing secret are masked in all output", async () => {
   const everything = async ({ output }: Context) => {
-    output.mask.remember(SECRET);
-    output.mask.remember(API_KEY);
+    output.remember(SECRET);
+    output.remember(API_KEY);
     const said = `${SECRET} ${encodeURIComponent(SECRET)} ${SECRET.slice(6)} ${API_KEY} whsec_abcDEF123+/==`;
     output.line(said);
     output.table(["HEADING"], [[said]]);
@@ -129,9 +128,9 @@ test("known secrets and whatever looks like a signing secret are masked in all o
 });
 
 test("a value of fewer than eight characters may be a word, and is not masked", () => {
-  const mask = new Mask();
+  const mask = new Output({ json: false, stdout: process.stdout, stderr: process.stderr, env: {} });
   mask.remember("dev");
-  expect(mask.apply("development")).toBe("development");
+  expect(mask.masked("development")).toBe("development");
 });
 
 test("control characters are escaped in lines and in JSON, so that a hostile url controls no terminal", async () => {

@@ -1,12 +1,6 @@
 import { type Evidence, isFit } from "../../src/provider/decide";
 import { isPendingId, keyOf } from "../../src/provider/identity";
-import {
-  interruptedEvidence,
-  pendingEvidence,
-  providerNameOf,
-  StackState,
-  wantedBy,
-} from "../../src/provider/stackState";
+import { evidenceOf, providerNameOf, StackState, wantedBy } from "../../src/provider/stackState";
 import type { EndpointInputs } from "../../src/provider/state";
 import { nameOf } from "../../src/shared/urn";
 import {
@@ -127,8 +121,8 @@ export class Actor {
     const { resources, pendingCreates } = this.world.stack;
     const now = this.world.time.date();
     const isIts = (each: Operation) => keyOfIts(each) === keyIn("", args);
-    const pending = resources.filter((each) => isPendingId(each.id) && isIts(each)).map(pendingEvidence);
-    const interrupted = pendingCreates.filter(isIts).map(interruptedEvidence);
+    const pending = resources.filter((each) => isPendingId(each.id) && isIts(each)).map(evidenceOf);
+    const interrupted = pendingCreates.filter(isIts).map(evidenceOf);
     const isSoon = ({ serviceSentAt = now }: Evidence) => now <= serviceSentAt + GRACE_MS + CLEARLY_OLDER_MS;
     return [...pending, ...interrupted].some(isSoon);
   }
@@ -280,7 +274,7 @@ export class Actor {
       const endpoint = { ...found, createdAt: new Date(found.made).toISOString(), updatedAt: null };
       const its = operations.find((each) => {
         const isIts = keyOfIts(each) === keyIn(found.account, found);
-        return isIts && isFit(endpoint, interruptedEvidence(each), GRACE_MS);
+        return isIts && isFit(endpoint, evidenceOf(each), GRACE_MS);
       });
       // Each resource stands for at most one endpoint.
       operations = operations.filter(({ urn }) => urn !== its?.urn);
@@ -294,7 +288,7 @@ export class Actor {
    */
   #isTooLate({ account, made, ...rest }: Registered): boolean {
     const its = this.world.stack.pendingCreates.filter((each) => keyOfIts(each) === keyIn(account, rest));
-    const ends = its.map((each) => (interruptedEvidence(each).serviceSentAt ?? made) + GRACE_MS);
+    const ends = its.map((each) => (evidenceOf(each).serviceSentAt ?? made) + GRACE_MS);
     // It waits no longer for its turn than for what another one may still make.
     return ends.some((end) => made > end && made <= end + GRACE_MS);
   }
@@ -302,7 +296,7 @@ export class Actor {
   /** Whether its creation is undated, because `check` could not list: then what its resource had before counts as made by it (sentence 6). */
   #isUndated({ account, ...rest }: Registered): boolean {
     const its = this.world.stack.pendingCreates.filter((each) => keyOfIts(each) === keyIn(account, rest));
-    return its.some((each) => interruptedEvidence(each).serviceSentAt === undefined);
+    return its.some((each) => evidenceOf(each).serviceSentAt === undefined);
   }
 
   #differences(program: readonly Declared[]): string[] {

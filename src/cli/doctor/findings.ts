@@ -1,6 +1,5 @@
 import { isPendingId } from "../../provider/identity";
 import type { Resource } from "../../provider/stackState";
-import type { StackErrorCode } from "../../shared/pulumiCommand";
 import { describeUrl } from "../../shared/url";
 import { describeResource, nameOf } from "../../shared/urn";
 import { CLEAR_OPERATIONS, COMMAND, quoted } from "../../shared/words";
@@ -14,7 +13,7 @@ import type { Pulumi } from "../pulumi";
 type FindingCode =
   | "CLOCK_DIFFERS"
   | "LIST_PARTIAL"
-  | StackErrorCode
+  | "STACK_UNREADABLE"
   | "REGISTRATION_PENDING"
   | "OPERATION_INTERRUPTED"
   | "ENDPOINT_GONE"

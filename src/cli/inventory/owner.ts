@@ -1,7 +1,7 @@
 import type { Endpoint } from "../../client";
 import { isFit } from "../../provider/decide";
-import { isPendingId, keyOf } from "../../provider/identity";
-import { interruptedEvidence, pendingEvidence, type Resource, wantedBy } from "../../provider/stackState";
+import { keyOf } from "../../provider/identity";
+import { evidenceOf, type Resource, wantedBy } from "../../provider/stackState";
 import { describeResource } from "../../shared/urn";
 import { CLEAR_OPERATIONS, quoted } from "../../shared/words";
 import type { KnownStack, Stacks } from "./stacks";
@@ -59,8 +59,7 @@ function resourcesIn(stack: KnownStack): StackResource[] {
 
 /** Returns the registrations of a stack that got no response. */
 export function unansweredIn(stack: KnownStack): StackResource[] {
-  const pending = stack.state.endpoints.filter(({ id = "" }) => isPendingId(id));
-  return [...pending, ...stack.state.interrupted].map((resource) => ({ stack, resource }));
+  return stack.state.unanswered.map((resource) => ({ stack, resource }));
 }
 
 /** Returns the registrations that may have made an endpoint, and the adoptions that have not ended. */
@@ -70,9 +69,7 @@ function unfinishedIn(stack: KnownStack, graceMs: number) {
     return { stack, resource, mayHave };
   });
   const registrations = unansweredIn(stack).map(({ resource }) => {
-    const evidence = isPendingId(resource.id ?? "")
-      ? pendingEvidence(resource)
-      : interruptedEvidence(resource);
+    const evidence = evidenceOf(resource);
     const mayHave = (endpoint: Endpoint) => {
       // If the state encrypts what was wanted, it may be any.
       const wanted = wantedBy(resource) ?? endpoint;

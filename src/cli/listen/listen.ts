@@ -63,8 +63,7 @@ export const listen: Subcommand<Flags> = {
             const forwarded = await forward(arrival, target);
             onArrival({ ...arrival, at: new Date(), forwarded, isReplay: true });
           };
-    const page =
-      flags.page === undefined ? undefined : await startPage({ port: flags.page, replay, mask: output.mask });
+    const page = flags.page === undefined ? undefined : await startPage({ port: flags.page, replay, output });
     if (target === undefined)
       output.note(
         "What is accepted here, the service does not send again. With --forward-to, your receiver gets it, too.",

@@ -3,7 +3,7 @@ import { listen } from "../../shared/listen";
 import { textOf } from "../../shared/post";
 import { shareableHeaders } from "../capture";
 import { CliError } from "../errors";
-import type { Mask } from "../mask";
+import type { Output } from "../output";
 import type { Arrival } from "./server";
 
 /** Bounds the memory that senders can use, with the size of a body. */
@@ -17,11 +17,11 @@ interface PageOptions {
   readonly port: number;
   /** Forwards a delivery again, and adds what came of it. Undefined if nothing is forwarded. */
   readonly replay: ((arrival: Arrival) => Promise<unknown>) | undefined;
-  readonly mask: Mask;
+  readonly output: Output;
 }
 
 /** Shows what arrives on a page, at a port of its own: a tunnel may lead to the other. @throws CliError `PORT_UNAVAILABLE` */
-export async function startPage({ port, replay, mask }: PageOptions) {
+export async function startPage({ port, replay, output }: PageOptions) {
   let entries: Entry[] = [];
   let count = 0;
   const add = (arrival: Arrival) => {
@@ -53,7 +53,7 @@ export async function startPage({ port, replay, mask }: PageOptions) {
         status: forwarded.failure === null ? forwarded.status : null,
         durationMs: forwarded.durationMs,
         error: forwarded.failure,
-        response: mask.apply(textOf(forwarded)),
+        response: output.masked(textOf(forwarded)),
       }),
     });
     entries = entries.slice(-MOST_SHOWN);

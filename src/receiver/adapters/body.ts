@@ -61,10 +61,15 @@ export function responder<Request>(
   };
 }
 
-/** Returns the timeout of an adapter. @throws RangeError */
-export function bodyTimeoutOf({ bodyTimeoutMs = DEFAULT_BODY_TIMEOUT_MS }: BodyTimeoutOptions): number {
-  checkNumber("bodyTimeoutMs", bodyTimeoutMs, { least: 1, most: LONGEST_TIMER_MS });
-  return bodyTimeoutMs;
+export type BodyLimits = ReturnType<typeof limitsOf>;
+
+/** Returns how large a body may be, and how long it may take to arrive. @throws RangeError */
+export function limitsOf(
+  { maxBodyBytes: maxBytes }: Receiver,
+  { bodyTimeoutMs: timeoutMs = DEFAULT_BODY_TIMEOUT_MS }: BodyTimeoutOptions,
+) {
+  checkNumber("bodyTimeoutMs", timeoutMs, { least: 1, most: LONGEST_TIMER_MS });
+  return { maxBytes, timeoutMs };
 }
 
 /** Collects the bytes of a body, up to a limit. */

@@ -1,5 +1,5 @@
 import type { Receiver, Refusal } from "../types";
-import { BodyBytes, type BodyTimeoutOptions, bodyTimeoutOf, responder, type Sent } from "./body";
+import { BodyBytes, type BodyLimits, type BodyTimeoutOptions, limitsOf, responder, type Sent } from "./body";
 
 export type { BodyTimeoutOptions } from "./body";
 
@@ -24,7 +24,7 @@ export function fetchHandler(
   receiver: Receiver,
   options: BodyTimeoutOptions = {},
 ): (request: Request) => Promise<Response> {
-  const limits = { maxBytes: receiver.maxBodyBytes, timeoutMs: bodyTimeoutOf(options) };
+  const limits = limitsOf(receiver, options);
   const respond = responder("fetchHandler", receiver, REMEDY, (request: Request) => ({
     method: request.method,
     headers: request.headers,
@@ -36,10 +36,7 @@ export function fetchHandler(
   };
 }
 
-function readBody(
-  request: Request,
-  { maxBytes, timeoutMs }: { maxBytes: number; timeoutMs: number },
-): ReturnType<Sent["read"]> {
+function readBody(request: Request, { maxBytes, timeoutMs }: BodyLimits): ReturnType<Sent["read"]> {
   if (request.bodyUsed || request.body?.locked) return "parsed-body";
   if (!request.body) return new Uint8Array();
   const reader = request.body.getReader();

@@ -3,7 +3,7 @@ import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { HeadersLike } from "../../signature/headers";
 import { startTimer } from "../limits";
 import type { Receiver, ReceiverResponse, Refusal } from "../types";
-import { BodyBytes, type BodyTimeoutOptions, bodyTimeoutOf, responder, type Sent } from "./body";
+import { BodyBytes, type BodyLimits, type BodyTimeoutOptions, limitsOf, responder, type Sent } from "./body";
 
 /** A request of Node's http, https or http2 server. */
 export type NodeRequest = IncomingMessage | Http2ServerRequest;
@@ -38,7 +38,7 @@ export function nodeHandler(
   receiver: Receiver,
   options: BodyTimeoutOptions = {},
 ): (request: NodeRequest, response: NodeResponse) => Promise<void> {
-  const limits = { maxBytes: receiver.maxBodyBytes, timeoutMs: bodyTimeoutOf(options) };
+  const limits = limitsOf(receiver, options);
   const respond = responder("nodeHandler", receiver, REMEDY, (request: NodeRequest) => ({
     method: request.method,
     headers: headersOf(request),
@@ -92,11 +92,6 @@ function endConnection(request: NodeRequest): void {
   // RFC 9113, section 8.1: a reset without an error tells the sender to stop and to use the response.
   if ("stream" in request) request.stream.close();
   else request.socket?.destroy();
-}
-
-interface BodyLimits {
-  readonly maxBytes: number;
-  readonly timeoutMs: number;
 }
 
 function readBody(request: NodeRequest, { maxBytes, timeoutMs }: BodyLimits): ReturnType<Sent["read"]> {
