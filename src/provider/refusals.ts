@@ -135,7 +135,7 @@ function waysOn(endpoints: readonly Named[], { ifExists }: Wanted): string {
       : "- To take over everything that exists and this program declares, run `WEBHOOKS_IF_EXISTS=adopt pulumi up` (in a pipeline with --yes), without an edit.",
     `- If another stack has it (${commandLine("get", id, " --all")} tells), move that resource here with \`pulumi state move\`, or declare another url ` +
       "or type.",
-    `- If nobody needs it, delete it with ${commandLine("delete", id)}: after a kill, once another way on has settled what is in doubt.`,
+    `- If nobody needs it, delete it with ${commandLine("delete", id)} (in a pipeline with --yes): after a kill, once another way on has settled what is in doubt.`,
     '- To register another one on purpose, set ifExists: "register" for one run. Each event is then delivered to both.',
   ].join("\n");
 }

@@ -226,7 +226,7 @@ test("a key that was rotated leads to the same endpoints, and is in order", asyn
   expect(findings).toEqual([]);
   expect(notChecked).toEqual([
     expect.stringContaining(` probe ${url}`),
-    expect.stringContaining("refresh and destroy use the key of the last one"),
+    expect.stringMatching(/refresh and destroy have today's API key.*pulumi refresh/),
   ]);
 });
 
@@ -241,7 +241,7 @@ test.each<[break_: () => unknown, code: string, remedy: RegExp]>([
     "UNAUTHORIZED",
     /^pulumi config set --secret webhooks:apiKey /,
   ],
-  [() => service.goOffline(), "UNREACHABLE", /^pulumi config {3}# check these/],
+  [() => service.goOffline(), "UNREACHABLE", / doctor {3}# again, in a while; .*pulumi config$/],
   [
     () => service.fault({ operation: "list", kind: "status", status: 503, times: 99 }),
     "SERVER_ERROR",

@@ -119,7 +119,7 @@ export function* stackFindings(
     yield found("OPERATION_INTERRUPTED", {
       level: "note",
       message: `a run was interrupted while it deleted or read ${describeAll(others)}`,
-      remedy: `pulumi up --refresh --stack ${name}   # ${UNLOCK}; to go on deleting, pulumi destroy`,
+      remedy: `pulumi up --refresh --stack ${name}   # ${UNLOCK}; then doctor again, as deletions may end late; to go on deleting, pulumi destroy`,
     });
   const lost = gone.filter((each) => each.stack === stack).map(({ resource }) => nameOf(resource.urn));
   if (lost.length > 0)

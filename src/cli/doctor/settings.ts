@@ -21,8 +21,8 @@ export function shownSettings({ configuration, origin }: Account, env: NodeJS.Pr
   });
 }
 
-/** Nothing here is wrong. */
-const TEMPORARY: readonly string[] = ["CONNECTION_LOST", "RATE_LIMITED", "SERVER_ERROR", "TIMED_OUT"];
+/** Probably nothing here is wrong. */
+const TEMPORARY = /^(CONNECTION_LOST|RATE_LIMITED|SERVER_ERROR|TIMED_OUT|UNREACHABLE)$/;
 
 /** Says why the settings could not be read, or the service not be asked. */
 export function findingOf({ code, detail }: CodedError, { withStack }: Pulumi): Finding {
@@ -31,8 +31,11 @@ export function findingOf({ code, detail }: CodedError, { withStack }: Pulumi): 
     const command = withStack("pulumi config set --secret webhooks:apiKey");
     return { ...finding, remedy: `${command}   # or correct WEBHOOKS_API_KEY` };
   }
-  if (TEMPORARY.includes(code))
-    return { ...finding, remedy: `${withStack(`${COMMAND} doctor`)}   # again, in a while` };
+  if (TEMPORARY.test(code))
+    return {
+      ...finding,
+      remedy: `${withStack(`${COMMAND} doctor`)}   # again, in a while; if it stays so, check webhooks:baseUrl: pulumi config`,
+    };
   if (code === "PULUMI_FAILED" && detail.includes("passphrase"))
     return { ...finding, remedy: "export PULUMI_CONFIG_PASSPHRASE=…   # that of the stack" };
   const remedy = `${withStack("pulumi config")}   # check these, follow the message, and run doctor again`;
@@ -40,7 +43,7 @@ export function findingOf({ code, detail }: CodedError, { withStack }: Pulumi): 
 }
 
 const LAST_KEY =
-  "whether `pulumi up` ran with today's API key: until then, refresh and destroy use the key of the last one";
+  "whether refresh and destroy have today's API key, as after `pulumi up`: run that, then `pulumi refresh`, which shows it";
 
 /** Returns what doctor did not see. @param own the stacks of this project @param origin the account that it asked, if it could */
 export function notCheckedIn(
