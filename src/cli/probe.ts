@@ -1,9 +1,8 @@
 import { Argument, Option } from "commander";
-import { fingerprintOf } from "../stack/config";
 import { probeReceiver, validateReceiver } from "../validation/validateReceiver";
 import { httpUrl, jsonOption, stackOption, wholeNumber } from "./options";
 import type { Subcommand } from "./run";
-import { readSecrets } from "./secrets";
+import { describeSecrets, readSecrets } from "./secrets";
 
 /** In seconds. */
 const LONGEST_WAIT = 3_600;
@@ -31,8 +30,8 @@ export const probe: Subcommand<Flags> = {
   ],
   async run(context, { wait }, [url = ""]) {
     const { output } = context;
-    const { secrets, source } = await readSecrets(context);
-    const receiver = { url, secrets };
+    const signing = await readSecrets(context);
+    const receiver = { url, secrets: signing.secrets };
     const validating =
       wait === 0 ? probeReceiver(receiver) : validateReceiver({ ...receiver, timeoutMs: wait * 1_000 });
     const result = await output.during(() => "Waiting for the receiver…", validating);
@@ -43,7 +42,7 @@ export const probe: Subcommand<Flags> = {
           ? `Validated. A genuine delivery got ${genuine.status}, a broken one ${broken.status}.`
           : `Not validated: ${reason} (${code}).`,
       );
-      const tried = `Tried ${secrets.map((each) => `secret ${fingerprintOf([each])}`).join(" and ")} of ${source}.`;
+      const tried = `Tried ${describeSecrets(signing)}.`;
       const limit = "Only a delivery of the service proves that the service signs with it.";
       output.line(validated ? `${tried} ${limit}` : tried);
       if (!validated) output.response(genuine.body);

@@ -1,6 +1,12 @@
 import { problemsOfSecrets } from "../signature/secret";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
-import { parseConfig, RECEIVER_OUTPUT, ReceiverConfigError, type ReceiverEndpoint } from "../stack/config";
+import {
+  fingerprintOf,
+  parseConfig,
+  RECEIVER_OUTPUT,
+  ReceiverConfigError,
+  type ReceiverEndpoint,
+} from "../stack/config";
 import { CliError } from "./errors";
 import type { Context } from "./run";
 
@@ -65,6 +71,11 @@ async function ofStack({ output, pulumi }: Context): Promise<SigningSecrets | un
 
 function ofConfig(config: unknown, source: string): SigningSecrets {
   return { ...parseConfig(config, { where: `in ${source}` }), others: new Map(), source };
+}
+
+/** Names the secrets, by their fingerprints, and where they come from. */
+export function describeSecrets({ secrets, source }: SigningSecrets): string {
+  return `${secrets.map((each) => `secret ${fingerprintOf([each])}`).join(" and ")} of ${source}`;
 }
 
 /** @param text one secret, or several with white space between them, as while one is rotated */

@@ -12,7 +12,7 @@ import { deliveryHeaders, readCapture } from "./capture";
 import { CliError } from "./errors";
 import { httpUrl, jsonOption, stackOption } from "./options";
 import { DOCS, type Subcommand } from "./run";
-import { readSecrets, type SigningSecrets } from "./secrets";
+import { describeSecrets, readSecrets, type SigningSecrets } from "./secrets";
 
 interface Flags {
   readonly to?: string;
@@ -60,8 +60,8 @@ export const send: Subcommand<Flags> = {
     const capture = flags.capture === undefined ? undefined : await readCapture(flags.capture);
     const body = capture?.body ?? bodyOf(event, flags.data);
     const given = capture ? deliveryHeaders(capture.headers) : { "content-type": "application/json" };
-    const isKept = exact || signing === undefined;
-    const signed = isKept ? {} : { "user-agent": PROGRAM, ...sign({ body, secret: signing.secrets }) };
+    const signer = exact ? undefined : signing;
+    const signed = signer && { "user-agent": PROGRAM, ...sign({ body, secret: signer.secrets }) };
     const headers: Record<string, string | string[]> = { ...given, ...signed };
     const name = readEvent(body).event ?? "unknown event";
     const id = String(headers["webhook-id"] ?? "no id");
@@ -74,7 +74,8 @@ export const send: Subcommand<Flags> = {
       output.line(`${name} ${id} to ${describeUrl(url)}: ${result}`);
       output.response(response);
     });
-    if (status === 401) output.note(REFUSED);
+    const by = signer === undefined ? "" : `It was signed with ${describeSecrets(signer)}. `;
+    if (status === 401) output.note(by + REFUSED);
     return isSuccess(status);
   },
 };

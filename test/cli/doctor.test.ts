@@ -141,7 +141,7 @@ test.each<[given: () => Partial<Backend>, finding: RegExp]>([
   ],
   [
     () => ({ own: { dev: { resources: [jobs()] } } }),
-    /^note: the stack dev has endpoints and no output "receiver".* \(RECEIVER_OUTPUT_MISSING\) export const receiver = receiverConfig\(/,
+    /^note: the stack dev has endpoints and no output "receiver".* \(RECEIVER_OUTPUT_MISSING\) pulumi up --yes --stack dev +# .* export const receiver = receiverConfig\(/,
   ],
   [
     () => ({ own: {} }),
@@ -217,7 +217,9 @@ test("doctor finds an endpoint that two stacks manage, but ids may count for eac
 test("doctor names the endpoint that an interrupted run may have made", async () => {
   await serve({ urls: [url, elsewhere] });
   const given = dev({ pending_operations: [interrupted("mails", { url: elsewhere, at })] });
-  expect(await theFinding(given)).toMatch(/registered mails in shop\/dev, and may have made wh_2 \(/);
+  expect(await theFinding(given)).toMatch(
+    /registered mails in shop\/dev, and may have made wh_2 \(mails in shop\/dev\) \(/,
+  );
 });
 
 test("a key that was rotated leads to the same endpoints, and is in order", async () => {

@@ -157,7 +157,8 @@ test("the five lines for the night are those that doctor and Pulumi advise", () 
   ).toEqual([
     "npx pulumi-webhook-endpoints doctor",
     "pulumi cancel --yes",
-    "pulumi up",
+    // It must not run unless the one before has succeeded: it drops what the `up` needs.
+    "pulumi up &&",
     "pulumi refresh --clear-pending-creates --yes --non-interactive",
     "npx pulumi-webhook-endpoints doctor",
   ]);

@@ -97,7 +97,11 @@ export function* stackFindings(
   const creations = operationsThat((type) => type === "creating");
   const others = operationsThat((type) => type !== "creating");
   const made = entries.filter(({ owner: { kind, by } }) => kind === "pending" && by[0]?.stack === stack);
-  const ids = joined(made.map(({ endpoint }) => endpoint.id));
+  const ids = joined(
+    made.map(
+      ({ endpoint, owner: { by } }) => `${endpoint.id} (${describeAll(by.map(({ resource }) => resource))})`,
+    ),
+  );
   const which = ids && `, and may have made ${ids}`;
   if (pending.length > 0)
     yield found("REGISTRATION_PENDING", {
@@ -132,7 +136,7 @@ export function* stackFindings(
   if (hasEnded && deployment.resources.length > 0 && !outputs.includes(RECEIVER_OUTPUT))
     yield found("RECEIVER_OUTPUT_MISSING", {
       message: `the stack ${stack.name} has endpoints and no output "${RECEIVER_OUTPUT}", from which receivers, send and verify take their secrets`,
-      remedy: `export const ${RECEIVER_OUTPUT} = receiverConfig({ secrets: [signingSecret] });   // in the program; if it is there, pulumi up`,
+      remedy: `pulumi up --stack ${name}   # unless the program lacks it: export const ${RECEIVER_OUTPUT} = receiverConfig({ secrets: [signingSecret] });`,
     });
 }
 
@@ -175,7 +179,7 @@ export function* listFindings(
   if (rest.length === 0 || stacks.unreadable.length > 0 || stacks.absence !== undefined) return;
   yield found("UNMANAGED", {
     message: `${rest[0]?.owner.shown} has ${joined(rest.map(({ endpoint }) => endpoint.id))}`,
-    remedy: `${withStack(`${COMMAND} list --orphans`)}   # then adopt or delete those that no other stack has`,
+    remedy: `${withStack(`${COMMAND} list --orphans`)}   # then adopt or delete those that no other stack has; those that the program declares: WEBHOOKS_IF_EXISTS=adopt pulumi up`,
   });
 }
 

@@ -1,3 +1,5 @@
+import { VALIDATION_ID } from "../../shared/validation";
+import { claimedId } from "../../signature/headers";
 import type { RawBody } from "../../signature/result";
 import { verifyDetailed } from "../../signature/verify";
 import { fingerprintOf } from "../../stack/config";
@@ -77,5 +79,7 @@ export function diagnose({ capture, signing, receivedAt, now }: DiagnosisOptions
   }
   const tried = all.map((each) => fingerprintOf([each])).join(", ");
   const finding = `No secret that was tried signed it (${tried}), and no usual change of the body explains that.`;
-  return failed("signature-mismatch", finding);
+  const isValidation = claimedId(headers)?.startsWith(VALIDATION_ID);
+  const onPurpose = " It is of a validation, such as probe, which also sends a broken signature on purpose.";
+  return failed("signature-mismatch", isValidation ? finding + onPurpose : finding);
 }
