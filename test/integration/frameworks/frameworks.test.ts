@@ -23,7 +23,7 @@ afterAll(async () => {
 
 async function start([code, ...packages]: Program, receiver = RECORDER, env = {}): Promise<App> {
   const project = projectOf([inHaste(code), ...packages], receiver);
-  const app = await startApp(project, { WEBHOOK_RECEIVER, ...env });
+  const app = await startApp(project, { WEBHOOK_RECEIVER, NODE_OPTIONS: "--expose-gc", ...env });
   apps.push(app);
   return app;
 }
@@ -91,7 +91,7 @@ describe.each(Object.entries(programs))("with %s,", (name, program) => {
     for (let sent = 0; sent < 3200 && !socket.destroyed; sent++) {
       // Rejects if the connection is closed.
       if (!socket.write(piece)) await Promise.race([once(socket, "drain").catch(() => {}), response]);
-      if (sent % 400 === 399) most = Math.max(most, await memory());
+      if (sent % 100 === 99) most = Math.max(most, await memory());
     }
     socket.destroy();
     expect(await response).toMatch(/^HTTP\/1.1 413 /);
