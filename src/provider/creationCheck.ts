@@ -39,8 +39,9 @@ export class CreationCheck {
     const isUnknown = url === UNKNOWN_VALUE || String(type) === UNKNOWN_VALUE;
     const look = this.#lookFailed || isUnknown ? undefined : this.search.decideNow(inputs);
     // The state is read before this run begins to create: its own operations would look like interrupted ones.
-    const [looked] = await Promise.allSettled([look, stack.state()]);
-    if ((await stack.state())?.interrupted.length) log.info(INTERRUPTED);
+    const reading = stack.state();
+    const [looked] = await Promise.allSettled([look, reading]);
+    if ((await reading)?.interrupted.length) log.info(INTERRUPTED);
     if (looked.status === "rejected") return this.#failed(looked.reason);
     const decision = looked.value;
     if (decision?.kind === "adopt") log.info(memory.aboutResource(inputs, adopts(decision.endpoint)));

@@ -24,7 +24,9 @@ export function equalIn(list: EndpointList, identity: Identity): readonly Endpoi
     index = new Map();
     for (const endpoint of list.endpoints) {
       const key = keyOf(endpoint);
-      index.set(key, [...(index.get(key) ?? []), endpoint]);
+      const equal = index.get(key);
+      if (equal) equal.push(endpoint);
+      else index.set(key, [endpoint]);
     }
     indexes.set(list, index);
   }

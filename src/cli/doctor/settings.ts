@@ -74,9 +74,10 @@ export function notCheckedIn(
  * service lists today, as before a rotation.
  */
 export function keysOfAccount(origin: Origin, { known }: Stacks, { endpoints }: EndpointList) {
+  const byId = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint]));
   const recorded = known.flatMap(({ state }) =>
-    state.endpoints.filter(({ id, outputs }) => {
-      const listed = endpoints.find((endpoint) => endpoint.id === id);
+    state.endpoints.filter(({ id = "", outputs }) => {
+      const listed = byId.get(id);
       return listed !== undefined && outputs?.baseUrl === origin.baseUrl && state.has(listed, origin);
     }),
   );
