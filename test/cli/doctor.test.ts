@@ -228,7 +228,9 @@ test("a key that was rotated leads to the same endpoints, and is in order", asyn
   expect(findings).toEqual([]);
   expect(notChecked).toEqual([
     expect.stringContaining(` probe ${url}`),
-    expect.stringMatching(/refresh and destroy have today's API key.*pulumi refresh/),
+    expect.stringMatching(
+      /refresh and destroy have today's API key.*`pulumi up --yes`.*`pulumi refresh --yes`/,
+    ),
   ]);
 });
 

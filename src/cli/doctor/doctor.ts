@@ -14,7 +14,7 @@ import { findingOf, keysOfAccount, notCheckedIn, settingsFindings, shownSettings
 import { readVersions, versionFindings } from "./versions";
 
 /** The commands of remedies that ask before they do something. */
-const ASKS = /\b(pulumi (up|destroy|state delete)|npx \S+ (delete|check-service))\b/g;
+const ASKS = /\b(pulumi (up|destroy|refresh(?! --clear)|state delete)|npx \S+ (delete|check-service))\b/g;
 
 interface Flags {
   readonly all?: boolean;
@@ -67,7 +67,7 @@ export const doctor: Subcommand<Flags> = {
     // Errors come before notes.
     findings.sort((a, b) => a.level.localeCompare(b.level));
     const shown = findings.map((each) => ({ ...each, remedy: toPaste(each.remedy, context, blocked) }));
-    const notChecked = notCheckedIn(own, origin, pulumi);
+    const notChecked = notCheckedIn(own, origin, pulumi).map((each) => toPaste(each, context, undefined));
 
     const names = stacks.known.map(({ name }) => name);
     output.data({ settings, endpoints, stacks: names, versions, findings: shown, notChecked }, () => {
