@@ -3,8 +3,8 @@ import { Option } from "commander";
 import { type Emulator, type LoggedAttempt, startEmulator } from "../emulator";
 import { setupCommands } from "../emulator/emulatorPage";
 import { ENDPOINT_TYPES } from "../emulator/registry";
+import { printable } from "../shared/escape";
 import { COMMAND } from "../shared/words";
-import { printable } from "./escape";
 import { port } from "./options";
 import type { Subcommand } from "./run";
 

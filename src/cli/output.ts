@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 import type { CodedError } from "../shared/codedError";
+import { printable } from "../shared/escape";
 import { hide, spellingsOf } from "../shared/masking";
-import { printable } from "./escape";
 
 /** How often progress is shown, in milliseconds. */
 const PROGRESS_MS = 2_000;

@@ -1,11 +1,23 @@
+import { printable } from "./escape";
+
 /** Returns a number with its noun, such as "2 endpoints". */
 export function countOf(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** Quotes a value for a shell, if it needs that. */
-export function quoted(value: string): string {
-  return /^[\w+/=.:-]+$/.test(value) ? value : `'${value.replaceAll("'", "'\\''")}'`;
+/** What stands in a command line for a value that nobody should paste. */
+const NOT_PASTED = "…";
+/** What a shell takes as it is. What begins with a dash is an option to most commands. */
+const PLAIN = /^[\w+/=.:][\w+/=.:-]*$/;
+/** What cmd.exe or PowerShell obeys between double quotes. cmd.exe knows no others. */
+const OBEYED_ON_WINDOWS = /["“”„%!$`]|\\$/;
+
+/** Quotes a value for a shell of this platform, if it needs that. Returns "…" for one that no command line should have. */
+export function quoted(value: string, platform: NodeJS.Platform = process.platform): string {
+  if (PLAIN.test(value)) return value;
+  if (value.startsWith("-") || printable(value) !== value) return NOT_PASTED;
+  if (platform !== "win32") return `'${value.replaceAll("'", "'\\''")}'`;
+  return OBEYED_ON_WINDOWS.test(value) ? NOT_PASTED : `"${value}"`;
 }
 
 /** Drops the interrupted creations of a stack. In a terminal, Pulumi would ask about each without `--non-interactive`. */
@@ -15,7 +27,16 @@ export const PROGRAM = "pulumi-webhook-endpoints";
 /** What a shell runs the command of this package with. */
 export const COMMAND = `npx ${PROGRAM}`;
 
+/** An id that a command line or a program's code can have. The service chooses ids, and may choose `--orphans`. */
+const PLAIN_ID = /^[\w.:][\w.:-]{0,199}$/;
+
+/** Returns whether an id may stand in what a message advises to run or to write. */
+export function isPlainId(id: string): boolean {
+  return PLAIN_ID.test(id);
+}
+
 /** Returns a command line of this package for an endpoint, in backquotes. */
 export function commandLine(subcommand: "get" | "delete", id: string, flags = ""): string {
-  return `\`${COMMAND} ${subcommand} ${quoted(id)}${flags}\``;
+  const line = (shown: string) => `\`${COMMAND} ${subcommand} ${shown}${flags}\``;
+  return isPlainId(id) ? line(id) : `${line(NOT_PASTED)} (\`list\` shows its id)`;
 }

@@ -5,10 +5,10 @@ import { basename, dirname, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { COMMANDS } from "../../src/cli/commands";
 import { CliError } from "../../src/cli/errors";
-import { printable } from "../../src/cli/escape";
 import { jsonOption } from "../../src/cli/options";
 import { Output } from "../../src/cli/output";
 import type { Context, Subcommand } from "../../src/cli/run";
+import { printable } from "../../src/shared/escape";
 import { deferred } from "../receiver/support";
 import { API_KEY, makeFolder, type RunOptions, run, runBin, SECRET, start } from "./running";
 

@@ -1,0 +1,34 @@
+/** Characters that a terminal may obey instead of showing: controls, formats such as bidirectional overrides, and line separators. */
+const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
+/** What the log of a pipeline obeys: `::` where a line begins, of GitHub Actions; `##[` and `##vso[`, also of Azure Pipelines. */
+const COMMAND_OF_LOG = /(?<=^\s*):(?=:)|#(?=#(?:vso)?\[)/g;
+/** The user name and the password of a url. */
+const USER_INFO = /(:[\\/]{2,})[^\s\\/?#]*@/g;
+/** The longest value of others that a message shows, in characters. */
+const LONGEST_VALUE = 200;
+
+/** Returns a string in one line that neither a terminal nor the log of a pipeline obeys. What may control them is escaped as in JSON. */
+export function printable(text: string): string {
+  return text.replace(UNPRINTABLE, jsonEscaped).replace(COMMAND_OF_LOG, jsonEscaped);
+}
+
+/**
+ * Returns what others chose, such as the service, a sender or a colleague, as a message shows it: printable, without the user name and
+ * the password of a url, and its beginning only. Every such value in a message passes this.
+ */
+export function foreign(value: string | number): string {
+  const text = withoutUserInfo(String(value));
+  const shown = printable(text.slice(0, LONGEST_VALUE));
+  const isCut = text.length > LONGEST_VALUE || shown.length > LONGEST_VALUE;
+  return isCut ? `${shown.slice(0, LONGEST_VALUE)}…` : shown;
+}
+
+/** Drops the user name and the password of each url in a string. */
+export function withoutUserInfo(text: string): string {
+  return text.replace(USER_INFO, "$1");
+}
+
+/** Writes every character as JSON can. */
+export function jsonEscaped(text: string): string {
+  return text.replace(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
