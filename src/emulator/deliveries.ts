@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Agent } from "undici";
+import { foreign } from "../shared/escape";
 import { postDelivery } from "../shared/post";
 import { isSuccess } from "../shared/status";
 import { newMessageId, signedHeaders } from "../signature/sign";
@@ -150,5 +151,5 @@ export class Deliveries {
 function refusedTwice({ id, endpointId, status, error, event, retryInMs }: LoggedAttempt): string {
   const result = status === null ? `no response (${error})` : status;
   const next = Math.ceil((retryInMs ?? 0) / 1000);
-  return `Attempt 2 of ${event} ${id} got ${result} from endpoint ${endpointId}. The next one follows in ${next} s. Correct the receiver.`;
+  return `Attempt 2 of ${foreign(event)} ${foreign(id)} got ${result} from endpoint ${endpointId}. The next one follows in ${next} s. Correct the receiver.`;
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { text } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
+import { dropBody, LARGEST_BODY, readBody } from "../shared/body";
+import { printable } from "../shared/escape";
 import { parseJson } from "../shared/json";
 import { accountOf, perform, refusal, routeOf } from "./api";
 import { FAULTS, type Faults } from "./faults";
@@ -10,6 +11,7 @@ import type { Parts } from "./options";
 
 const OVERSIZE_BYTES = 32 * 1024 * 1024;
 const STATUS_BODY = { error: "fault", message: "This is a fault of the emulator." };
+const TOO_LARGE = "The body is longer than 1 MiB.";
 const MISDIRECTED = "The emulator responds at IP addresses, at names without a dot, and at its host.";
 
 /** The log's entry of a request that is still being handled. */
@@ -27,7 +29,7 @@ export function exchange(parts: Parts) {
     response.on("error", () => undefined);
     respond(request, response).catch((error: Error) => {
       if (closing.aborted || (request.destroyed && !request.complete)) return;
-      warn(error.message);
+      warn(printable(error.message));
       if (response.headersSent) response.destroy();
       else send(response, refusal(500, "emulator_failed", error.message));
     });
@@ -39,16 +41,21 @@ export function exchange(parts: Parts) {
     const account = accountOf(headers, parts.keys) ?? null;
     const entry: Entry = { at: now(), method, path, operation: route.operation, account, status: null };
     requests.add(entry);
-    if (!isOwnHost(request, host)) {
-      entry.status = 421;
-      return send(response, refusal(421, "misdirected", MISDIRECTED));
-    }
+    const refuse = (refused: EmulatedResponse) => {
+      entry.status = refused.status;
+      send(response, refused);
+      dropBody(request);
+    };
+    if (!isOwnHost(request, host)) return refuse(refusal(421, "misdirected", MISDIRECTED));
     const fault = faults.take(route.operation, route.id);
     if (fault !== undefined) entry.fault = fault.kind;
     const { kind, delayMs } = fault ?? {};
     if (kind === "refuse") return request.socket.resetAndDestroy();
-    const body = await text(request);
-    if (body !== "") entry.body = parseJson(body) ?? body;
+    // Anybody may send a body. Only one that comes with a key is read.
+    const body = account === null ? Buffer.alloc(0) : await readBody(request);
+    if (body.length > LARGEST_BODY) return refuse(refusal(413, "too_large", TOO_LARGE));
+    const text = body.toString();
+    if (text !== "") entry.body = parseJson(text) ?? text;
 
     if (kind === "late-commit") await wait(delayMs, undefined, { signal: closing });
     const takesEffect = fault === undefined || (fault.effect ?? FAULTS[fault.kind].effect);
@@ -62,6 +69,7 @@ export function exchange(parts: Parts) {
     response.setHeader("Date", new Date(now()).toUTCString());
     send(response, fault === undefined ? right : garble(fault, right));
     entry.status = response.statusCode;
+    dropBody(request);
   }
 }
 

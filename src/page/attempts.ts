@@ -40,6 +40,16 @@ export interface ShownAttempt extends Attempt {
   readonly retryInMs?: number | null;
 }
 
+/** The most of a body that the page reads, in bytes: it shows less. A sender may send a hundred of 1 MiB, and the page asks each second. */
+export const READ_BYTES = 64 * 1024;
+
+/** Returns a body as the page searches and shows it: only the beginning of a long one. */
+export function readable(body: ShownAttempt["body"]): string {
+  return typeof body === "string"
+    ? body.slice(0, READ_BYTES)
+    : (body ?? Buffer.alloc(0)).subarray(0, READ_BYTES).toString();
+}
+
 export const STATES = {
   sending: "busy",
   retrying: "busy",
@@ -86,12 +96,14 @@ export function isGenuine({ replayed, tampered }: ShownAttempt): boolean {
 
 /** Returns whether a delivery has the status that a view selects, and the text, in any case, in one of its attempts. */
 export function matches(delivery: ShownDelivery, { q = "", status: state = "" }: View): boolean {
-  const texts = delivery.attempts.flatMap((each) => [
-    ...[each.id, each.endpointId, each.event, each.url, each.body],
-    ...[each.status, each.response, each.error, each.note],
-  ]);
-  const isFound = texts.join("\n").toLowerCase().includes(q.trim().toLowerCase());
+  const query = q.trim().toLowerCase();
+  const isFound = query === "" || delivery.attempts.some((each) => textOf(each).includes(query));
   return isFound && (state === "" || state === stateOf(delivery));
+}
+
+function textOf({ id, endpointId, event, url, body, status, response, error, note }: ShownAttempt): string {
+  const texts = [id, endpointId, event, url, readable(body), status, response, error, note];
+  return texts.join("\n").toLowerCase();
 }
 
 export function headersOf(headers: ShownAttempt["headers"]): readonly (readonly [string, string])[] {

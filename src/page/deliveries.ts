@@ -5,6 +5,8 @@ import {
   headersOf,
   isGenuine,
   matches,
+  READ_BYTES,
+  readable,
   type ShownAttempt,
   type ShownDelivery,
   STATES,
@@ -15,6 +17,8 @@ import { actionButton, addressOf, badge, list, live, options, pre, short, time, 
 
 /** How many deliveries the page lists at most. */
 const LISTED = 100;
+/** How deep JSON is that the page indents. Each level indents all that is in it. */
+const DEEPEST = 32;
 
 /** What a page shows. */
 export interface PageSource {
@@ -102,13 +106,38 @@ function attemptDetails(attempt: ShownAttempt, isOpen: boolean): Html {
   return html`<details id="a${number}"${isOpen && html` open`}>
 <summary id="s${number}"><strong>${name}</strong> ${time(at)} ${badge(tone, result)} <span class="soft">${durationMs} ms</span> ${next}</summary>
 ${note !== undefined && html`<p>${note}</p>`}
-<h3>Request</h3>${message(`q${number}`, lines, String(body ?? ""))}
-<h3>Response</h3>${message(`r${number}`, [`status: ${result}`], response)}</details>`;
+<h3>Request</h3>${message(`q${number}`, lines, indentedOnce(attempt, readable(body)))}
+<h3>Response</h3>${message(`r${number}`, [`status: ${result}`], indented(response))}</details>`;
 }
 
-/** JSON is indented; a capture has the bytes as they were signed. */
 function message(id: string, lines: readonly string[], body: string): Html {
+  return pre(id, [...lines, "", body].join("\n").trimEnd());
+}
+
+const indentedBodies = new WeakMap<ShownAttempt, string>();
+
+/** Does the same for the request of an attempt, which the page asks for each second, and which never changes. */
+function indentedOnce(attempt: ShownAttempt, body: string): string {
+  // A copy: a part of a string keeps the whole one in memory.
+  const known = indentedBodies.get(attempt) ?? Buffer.from(indented(body).slice(0, READ_BYTES)).toString();
+  indentedBodies.set(attempt, known);
+  return known;
+}
+
+/** Indents JSON; a capture has the bytes as they were signed. What is cut, and so no JSON, stays as it is. */
+function indented(body: string): string {
   const json = parseJson(body);
-  const content = typeof json === "object" ? JSON.stringify(json, undefined, 2) : body;
-  return pre(id, [...lines, "", content].join("\n").trimEnd());
+  if (typeof json !== "object" || depthOf(body) > DEEPEST) return body;
+  return JSON.stringify(json, undefined, 2);
+}
+
+/** Returns how deep JSON is, or more: a string in it may hold brackets. */
+function depthOf(json: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const [bracket] of json.matchAll(/[[{\]}]/g)) {
+    depth += bracket === "[" || bracket === "{" ? 1 : -1;
+    deepest = Math.max(deepest, depth);
+  }
+  return deepest;
 }

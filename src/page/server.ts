@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, RequestListener, ServerResponse } from "node:http";
-import { text } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
+import { LARGEST_BODY, readBody } from "../shared/body";
 import { captureFile } from "./attempts";
 import { deliveriesTab, type PageSource } from "./deliveries";
 import { isTrusted } from "./guard";
@@ -72,7 +72,9 @@ export function deliveryPage(source: PageSource): RequestListener {
     const [type, content] = ASSETS.get(name) ?? [];
     const [, number] = /^attempts\/(\d+)$/.exec(name) ?? [];
     if (request.method === "POST" && action !== undefined) {
-      const form = new URLSearchParams(await text(request));
+      const body = await readBody(request);
+      if (body.length > LARGEST_BODY) return reply(response, 413, "The form is longer than 1 MiB.");
+      const form = new URLSearchParams(body.toString());
       const work = async () => void (await action(form, () => attemptOf(form.get("target"))));
       const failure = work().catch(({ message }: Error) => message);
       const problem = await Promise.race([failure, wait(LONGEST_WAIT_MS, undefined, { ref: false })]);

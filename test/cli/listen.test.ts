@@ -1,8 +1,11 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import http from "node:http";
 import { join } from "node:path";
+import { reporter } from "../../src/cli/listen/report";
+import { Output } from "../../src/cli/output";
 import { sign } from "../../src/signature";
 import { receiver } from "../emulator/receiver";
+import { sendWithoutEnd } from "../hostile/sender";
 import {
   fakePulumi,
   makeFolder,
@@ -172,6 +175,38 @@ test("a body of more than 1 MiB is refused, and one that ends early is no delive
   await new Promise((resolve) => request.once("close", resolve));
   expect((await post()).status).toBe(200);
   expect((await running.stop()).stdout.match(/\d\d:\d\d:\d\d/g)).toHaveLength(2);
+});
+
+test("a body without an end ends its connection", async () => {
+  const { running, url, post } = await listening([]);
+  expect((await sendWithoutEnd(url)).sent).toBeLessThan(100 * 1024 * 1024);
+  expect((await post()).status).toBe(200);
+  expect((await running.stop()).stdout).toMatch(/refused with 413: size/);
+});
+
+test("of what is not verified, a run saves a thousand requests, and says so", () => {
+  const folder = makeFolder({});
+  let stderr = "";
+  const sink = { write: (text: string) => (stderr += text) };
+  const report = reporter(new Output({ stdout: sink, stderr: sink, env: {}, json: false }), folder);
+  const arrive = (n: number, verdict: string) => {
+    const at = new Date(n);
+    const summary = {
+      path: "/",
+      id: "m",
+      event: null,
+      jobId: null,
+      bytes: 2,
+      verdict,
+      status: 200,
+      isRefused: false,
+    };
+    report({ at, summary, headers: [], body: Buffer.from("{}"), forwarded: undefined, isReplay: false });
+  };
+  for (let n = 0; n < 1_005; n += 1) arrive(n, n % 2 === 0 ? "not checked" : "signature-mismatch");
+  expect(stderr).toMatch(/warning: 1000 requests were saved that are not verified/);
+  arrive(2_000, "verified");
+  expect(readdirSync(folder)).toHaveLength(1_001);
 });
 
 test("a port that is taken, or the one of --forward-to, is refused", async () => {

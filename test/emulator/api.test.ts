@@ -1,4 +1,7 @@
+import { once } from "node:events";
+import { request } from "node:http";
 import { Log } from "../../src/emulator/log";
+import { sendWithoutEnd } from "../hostile/sender";
 import { visit } from "../page/visit";
 import { call, HOOK, started } from "./support";
 
@@ -45,6 +48,29 @@ describe("the management API", () => {
     expect(response.status).toBe(400);
     expect(await response.json()).toEqual({ error: "invalid_request", message: expect.any(String) });
     expect(emulator.endpoints()).toEqual([]);
+  });
+
+  test("no body is read without a key, and none of more than 1 MiB with one", async () => {
+    const emulator = await started();
+    // Its body never comes.
+    const asking = request(`${emulator.url}/webhooks`, { method: "POST", headers: { "content-length": 5 } });
+    asking.on("error", () => undefined).flushHeaders();
+    const [response] = await once(asking, "response");
+    expect(response.statusCode).toBe(401);
+    asking.destroy();
+    const body = "x".repeat(1024 * 1024 + 1);
+    expect((await call(emulator, "POST /webhooks", { body })).status).toBe(413);
+    expect(emulator.requests.map((each) => each.body)).toEqual([undefined, undefined]);
+  });
+
+  test.each([
+    ["another", 401],
+    ["right", 413],
+  ])("a body without an end ends its connection, with a key that is %s", async (apiKey, status) => {
+    const emulator = await started({ apiKey: "right" });
+    const { sent } = await sendWithoutEnd(`${emulator.url}/webhooks`, { "x-api-key": apiKey });
+    expect(sent).toBeLessThan(100 * 1024 * 1024);
+    expect(emulator.requests.map((each) => each.status)).toEqual([status]);
   });
 
   test("the API responds with 404 to another method or path", async () => {

@@ -118,6 +118,29 @@ describe("a delivery on the page", () => {
   });
 });
 
+describe("a body that is there to stall the page", () => {
+  const bodies: [what: string, body: string][] = [
+    ["deep JSON", "[".repeat(400_000) + "]".repeat(400_000)],
+    ["deep JSON that is short enough to be indented", "[".repeat(20_000) + "]".repeat(20_000)],
+    ["large JSON", JSON.stringify({ first: "begins", rest: Array(200_000).fill(1) })],
+  ];
+  test.each(bodies)("%s is shown as it is, and only its beginning", async (_what, body) => {
+    const { emulator, read } = await withPage();
+    await emulator.deliver({ event: "job.running", body });
+    const text = await read();
+    expect(text).toContain(body.slice(0, 100));
+    expect(text.length).toBeLessThan(10_000);
+    expect(await read("?q=job.running")).toContain("1 of 1 deliveries");
+  });
+
+  test("a search finds what is in the first 64 KiB of a body", async () => {
+    const { emulator, read } = await withPage();
+    await emulator.deliver({ event: "job.running", body: `near${" ".repeat(64 * 1024)}far` });
+    expect(await read("?q=NEAR")).toContain("1 of 1 deliveries");
+    expect(await read("?q=far")).toContain("0 of 1 deliveries");
+  });
+});
+
 describe("the other tabs", () => {
   test("an endpoint is registered, gets an event of one's own, and is deleted", async () => {
     const { url, received } = await receiver();

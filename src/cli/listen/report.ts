@@ -1,15 +1,27 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { captureFile } from "../../page";
+import { foreign } from "../../shared/escape";
 import { shown } from "../../shared/masking";
 import { shareableHeaders } from "../capture";
 import type { Output } from "../output";
 import type { Arrival } from "./server";
 
+/** How many requests are saved in a run whose signature was refused or not checked. Anybody behind a tunnel can send them. */
+const MOST_UNVERIFIED = 1_000;
+
 /** Returns a function that prints what arrives, and saves it. @param folder where captures go; undefined: nowhere */
 export function reporter(output: Output, folder: string | undefined): (arrival: Arrival) => void {
+  let unverified = 0;
   const save = (arrival: Arrival): string | null => {
     if (folder === undefined || arrival.isReplay) return null;
+    if (arrival.summary.verdict !== "verified") unverified += 1;
+    if (arrival.summary.verdict !== "verified" && unverified > MOST_UNVERIFIED) {
+      output.warn(
+        `${MOST_UNVERIFIED} requests were saved that are not verified. From now on, only what is verified is saved`,
+      );
+      return null;
+    }
     const path = join(folder, nameOf(arrival));
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -43,10 +55,10 @@ function lineOf({ at, summary, forwarded, isReplay }: Arrival): string {
   const accepted = verdict === "verified" ? verdict : `signature ${verdict}`;
   const parts = [
     at.toTimeString().slice(0, 8),
-    path,
-    event ?? "unknown event",
-    jobId ?? "no job",
-    id ?? "no id",
+    foreign(path),
+    foreign(event ?? "unknown event"),
+    foreign(jobId ?? "no job"),
+    foreign(id ?? "no id"),
     `${bytes} bytes`,
     isRefused ? `refused with ${status}: ${verdict}` : accepted,
   ];

@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener } from "node:http";
+import { dropBody, LARGEST_BODY, readBody } from "../../shared/body";
 import { listen } from "../../shared/listen";
 import { type DeliveryResponse, postDelivery } from "../../shared/post";
 import { readEvent } from "../../signature/event";
@@ -31,8 +32,6 @@ export interface Arrival extends Omit<Capture, "receivedAt"> {
   readonly isReplay: boolean;
 }
 
-/** The most that is read of a body, in bytes: what a receiver reads by default. */
-const LARGEST_BODY = 1024 * 1024;
 /** The statuses of refusals that have another reason than the signature, which is 401. */
 const STATUSES: Readonly<Record<string, number>> = { method: 405, size: 413 };
 const RETURNED_HEADERS = ["content-type", "content-encoding", "retry-after"];
@@ -56,7 +55,7 @@ export function startServer({ port, signing, target, onArrival }: ServerOptions)
   const receive: RequestListener = async (request, response) => {
     const at = new Date();
     const headers = pairsOf(request.rawHeaders);
-    const body = await bodyOf(request).catch(() => undefined);
+    const body = await readBody(request).catch(() => undefined);
     if (body === undefined) return response.destroy();
     const refusal = refusalOf(request, { headers, body }, signing);
     const isRefused = refusal !== undefined;
@@ -70,6 +69,7 @@ export function startServer({ port, signing, target, onArrival }: ServerOptions)
     const summary = { path, id, event, jobId, bytes: body.length, verdict, isRefused, status };
     onArrival({ at, headers, body, summary, forwarded, isReplay: false });
     response.writeHead(status, reply.headers).end(reply.body);
+    dropBody(request);
   };
   return listen("127.0.0.1", port, receive, CliError);
 }
@@ -99,18 +99,6 @@ function responseTo(refusal: string | undefined, forwarded: DeliveryResponse | u
     return { status: 502, body: "the receiver of --forward-to did not respond\n" };
   const returned = Object.entries(headers).filter(([name]) => RETURNED_HEADERS.includes(name));
   return { status, headers: Object.fromEntries(returned), body };
-}
-
-/** Reads a body, of one that is too large only the beginning. Rejects if it ends early. */
-async function bodyOf(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length > LARGEST_BODY) break;
-  }
-  return Buffer.concat(chunks);
 }
 
 function pairsOf(raw: readonly string[]): HeaderPair[] {

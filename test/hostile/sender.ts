@@ -1,0 +1,27 @@
+import http from "node:http";
+
+const CHUNK = Buffer.alloc(256 * 1024, "x");
+
+/** What came of a request whose body has no end: the status, if the client got to read one, and how much it could send, in bytes. */
+export interface Cut {
+  readonly status: number | undefined;
+  readonly sent: number;
+}
+
+/** Sends a body that has no end, until the other side ends the connection. */
+export function sendWithoutEnd(url: string, headers: Record<string, string> = {}): Promise<Cut> {
+  return new Promise((resolve) => {
+    let status: number | undefined;
+    let sent = 0;
+    const request = http.request(url, { method: "POST", headers, agent: false }, (response) => {
+      status = response.statusCode;
+      response.resume().on("error", () => undefined);
+    });
+    const write = () => {
+      while (!request.destroyed && request.write(CHUNK)) sent += CHUNK.length;
+    };
+    request.on("drain", write).on("error", () => undefined);
+    request.on("close", () => resolve({ status, sent }));
+    write();
+  });
+}
