@@ -16,7 +16,7 @@ import { type OperationOptions, runOperation } from "./runOperation";
  *
  * It repeats only what is safe to repeat: get, list and delete after a network failure, 408, 429, 500, 502, 503 and 504, and
  * a registration if it was certainly not made. A pause that the service asks for, by 429 or `Retry-After`, holds for all
- * requests of the client. Use one client for each account, and `close()` it in the end, because it holds connections.
+ * requests of the client; after a 403 with one, each request waits once. Use one client for each account, and `close()` it in the end, because it holds connections.
  */
 export class WebhooksClient {
   readonly #context: ClientContext;

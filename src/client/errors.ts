@@ -4,7 +4,7 @@ import { CodedError, KIND } from "../shared/codedError";
 export type WebhookErrorCode =
   | "INVALID_OPTION" // of the client; nothing was sent
   | "INVALID_ARGUMENT" // of an operation; nothing was sent
-  | "UNAUTHORIZED" // 401 or 403
+  | "UNAUTHORIZED" // 401 or 403, also after one wait if the 403 asks for it
   | "NOT_FOUND" // 404 or 410, on get or delete
   | "RATE_LIMITED" // the service kept responding 429 to this request, or 429 or 503 with Retry-After to those ahead of it in the queue
   | "REDIRECTED" // 3xx, which is not followed, because the key would be sent along

@@ -26,7 +26,8 @@ export function operationError(
   const times = attempts > 1 ? ` (attempt ${attempts})` : "";
   const what = `Cannot ${description}: ${method} ${url} ${whatHappened(failure)}${times}.`;
   const outcome = mayHaveWorked ? "undecided" : "not-made";
-  const text = [what, ADVICE[code], name === "register" && mayHaveWorked && MAY_EXIST]
+  const isLimited = code === "UNAUTHORIZED" && response?.headers["retry-after"] !== undefined;
+  const text = [what, ADVICE[code], isLimited && MAY_LIMIT, name === "register" && mayHaveWorked && MAY_EXIST]
     .filter(Boolean)
     .join(" ");
   const details = {
@@ -64,6 +65,8 @@ function nameOf(cause: unknown): string {
 
 const MAY_EXIST =
   "The endpoint may have been registered anyway: list the endpoints before you register it again.";
+
+const MAY_LIMIT = "Or it limits requests, because it asked to wait: then try again later.";
 
 const ADVICE: Readonly<Partial<Record<WebhookErrorCode, string>>> = {
   UNAUTHORIZED:

@@ -13,7 +13,7 @@ export function parseBody(body: Uint8Array): unknown {
 /** @throws Error */
 export function parseEndpoint(value: unknown): Endpoint {
   need(isRecord(value), "the endpoint is not an object");
-  const { url, type, createdAt, updatedAt } = value;
+  const { url, type, createdAt = value.created_at, updatedAt = value.updated_at } = value;
   const id = idOf(value);
   need(id !== undefined, "the id of the endpoint is neither a non-empty string nor an integer below 2^53");
   need(
@@ -30,7 +30,8 @@ const ENVELOPES = ["data", "items", "webhooks", "endpoints", "results"];
 /** Returns the endpoints of a list, in each of the shapes that the contract allows. @throws Error */
 export function parseList(body: unknown, headers: Headers): EndpointList {
   const candidates = isRecord(body) ? ENVELOPES.map((name) => body[name]) : [body];
-  const entries: readonly unknown[] | undefined = candidates.find(Array.isArray);
+  const entries: readonly unknown[] | undefined =
+    candidates.find(Array.isArray) ?? (isNullList(body) ? [] : undefined);
   need(entries, `it is neither an array nor an object with an array under ${ENVELOPES.join(", ")}`);
   const rows = entries.map(rowOf).filter((row) => row !== undefined);
   const listed = [...new Map(rows.map((row) => [row.id, row])).values()];
@@ -51,6 +52,38 @@ const MORE =
 const TOTAL = /^(total(count|elements|items)?|count)$/;
 const PAGES = /^(totalpages|lastpage)$/;
 
+/** What else an envelope may say of an empty list. Names are compared as above. */
+const PAGE =
+  /^(cursor|limit|links|meta|offset|page(info|number|size)?|pages|pagination|paging|perpage|prev(ious)?(cursor|link|page|pagetoken|token|url)?|size)$/;
+
+/**
+ * Returns whether JSON is what some languages write for a list without entries: `null`, or an envelope whose list is `null`. An
+ * envelope that says anything besides counts and pages of nothing may be an error instead.
+ */
+function isNullList(json: unknown): boolean {
+  if (!isRecord(json)) return json === null;
+  const named = ENVELOPES.filter((name) => name in json);
+  const others = Object.entries(json).filter(([name]) => !named.includes(name));
+  return (
+    named.length > 0 &&
+    named.every((name) => json[name] === null) &&
+    others.every(([name, value]) => countsNothing(name, value))
+  );
+}
+
+/** Returns whether an entry of an envelope is the count or the page of an empty list: 0 or empty, also within up to two objects. */
+function countsNothing(key: string, value: unknown, depth = 1): boolean {
+  const inner = isRecord(value) ? Object.entries(value) : [];
+  if (inner.length > 0) return depth < 3 && inner.every((entry) => countsNothing(...entry, depth + 1));
+  const name = bare(key);
+  const isEmpty = isRecord(value) || Number(value) === 0;
+  return isEmpty && [MORE, TOTAL, PAGES, PAGE].some((names) => names.test(name));
+}
+
+function bare(key: string): string {
+  return key.toLowerCase().replace(/[^a-z]/g, "");
+}
+
 /**
  * Returns whether the JSON of a list says that there are more endpoints than the `shown` ones, also three objects deep, as in
  * `{ meta: { pagination: { next } } }`. A doubtful value counts as a yes: a partial list proves no absence.
@@ -58,7 +91,7 @@ const PAGES = /^(totalpages|lastpage)$/;
 function mentionsMore(json: unknown, shown: number, depth = 1): boolean {
   if (!isRecord(json) || depth > 3) return false;
   return Object.entries(json).some(([key, value]) => {
-    const name = key.toLowerCase().replace(/[^a-z]/g, "");
+    const name = bare(key);
     if (MORE.test(name)) return Boolean(value);
     if (TOTAL.test(name) && Number(value) > shown) return true;
     return (PAGES.test(name) && Number(value) > 1) || mentionsMore(value, shown, depth + 1);

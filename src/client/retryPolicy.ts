@@ -20,14 +20,19 @@ export interface FailedVerdict {
 /**
  * Decides what an attempt means: whether the operation succeeded, and if not, whether it may be repeated.
  *
- * @param known the pause that the response's `Retry-After` asks for, and whether an earlier attempt may have worked
+ * @param known the pause that the response's `Retry-After` asks for, and what earlier attempts of the operation led to
  */
 export function judge(
   operation: OperationName,
   attempt: Attempt,
-  known: { readonly askedMs: number | undefined; readonly mayHaveWorked: boolean },
+  known: {
+    readonly askedMs: number | undefined;
+    readonly mayHaveWorked: boolean;
+    /** Whether an attempt was refused with 403 and a pause. */
+    readonly wasForbidden: boolean;
+  },
 ): Verdict {
-  const { askedMs, mayHaveWorked } = known;
+  const { askedMs, mayHaveWorked, wasForbidden } = known;
   const { sent, response, failure } = attempt;
   const failed = (reason: Omit<FailedVerdict, "succeeded">): FailedVerdict => {
     // The service accepts the same registration twice.
@@ -47,6 +52,10 @@ export function judge(
   if (operation === "delete" && GONE.includes(status) && mayHaveWorked) return { succeeded: true, response };
   if (status === 429) {
     return failed({ code: "RATE_LIMITED", repeatable: true, pauseMs: askedMs ?? 0, mayHaveWorked: false });
+  }
+  // Some services limit requests with 403. Others refuse the key with it, whatever its headers say, so one pause is enough.
+  if (status === 403 && askedMs !== undefined && !wasForbidden) {
+    return failed({ code: "UNAUTHORIZED", repeatable: true, pauseMs: askedMs, mayHaveWorked: false });
   }
   if (status === 408) return failed({ code: "TIMED_OUT", repeatable: true, mayHaveWorked: true });
   if (status >= 500) {

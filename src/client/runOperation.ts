@@ -29,7 +29,7 @@ export async function runOperation<T>(
 ): Promise<T> {
   const { gate, clock, random, options } = context;
   const ending = AbortSignal.any([signal, context.cancelled].filter((each) => each !== undefined));
-  let [attempts, retries, mayHaveWorked] = [0, 0, false];
+  let [attempts, retries, mayHaveWorked, wasForbidden] = [0, 0, false, false];
   let last: Attempt | undefined;
   /** What is left for attempts and backoffs, in milliseconds. */
   let leftMs = options.timeoutMs;
@@ -55,7 +55,7 @@ export async function runOperation<T>(
       leftMs -= clock.now() - startedAt;
 
       const askedMs = last.response && retryAfterMs(last.response, clock.date());
-      const verdict = judge(operation.name, last, { askedMs, mayHaveWorked });
+      const verdict = judge(operation.name, last, { askedMs, mayHaveWorked, wasForbidden });
       mayHaveWorked ||= verdict.succeeded || verdict.mayHaveWorked;
       if (verdict.succeeded) {
         gate.pauses = 0;
@@ -72,6 +72,7 @@ export async function runOperation<T>(
         // or for too short a one: each refusal in a row lengthens it.
         const delayMs = Math.max(pauseMs, backoffMs(gate.pauses, random));
         const isFirst = gate.pause(delayMs);
+        wasForbidden ||= code === "UNAUTHORIZED";
         if (!repeatable || options.maxRetries === 0 || gate.hasStalled) throw failed(code);
         if (isFirst) reportWait(code, delayMs);
         continue;

@@ -31,7 +31,49 @@ test("parseList finds the rows under each documented name", () => {
     expect(parseList({ [name]: [endpoint] }, {}).endpoints).toEqual([endpoint]);
 });
 
-test.each([null, "[]", { count: 0 }, { data: {} }])("parseList refuses %j", (value) => {
+test("parseEndpoint reads created_at and updated_at where the documented names are missing", () => {
+  const { createdAt, updatedAt, ...untimed } = endpoint;
+  const snake = { created_at: createdAt, updated_at: updatedAt };
+  expect(parseEndpoint({ ...untimed, ...snake })).toEqual(endpoint);
+  expect(parseEndpoint({ ...endpoint, created_at: "another", updated_at: null })).toEqual(endpoint);
+  expect(parseEndpoint({ ...untimed, createdAt: null, created_at: "another" }).createdAt).toBeNull();
+});
+
+test.each([
+  ...[null, { data: null }, { webhooks: null, total: 0 }, { items: null, results: null, count: "0" }],
+  ...[{ data: null, page: 0, total_pages: 0, next: "", has_more: false, prev: null }],
+  ...[
+    { data: null, meta: { pagination: { total: 0, next_cursor: null } } },
+    { data: null, links: {} },
+  ],
+])("parseList reads %j as a complete list without endpoints", (body) => {
+  expect(parseList(body, {})).toMatchObject({ endpoints: [], unrecognized: [], complete: true });
+});
+
+test("a null list is partial if a header counts endpoints", () => {
+  expect(parseList(null, { "x-total-count": "1" }).complete).toBe(false);
+});
+
+test.each([
+  ...["[]", 0, "", false, {}, { count: 0 }, { data: {} }, { data: "" }, { data: 0 }, { hooks: null }],
+  ...[
+    { data: null, error: null },
+    { data: null, errors: [] },
+    { data: null, message: "" },
+  ],
+  ...[
+    { data: null, total: 1 },
+    { data: null, page: 1 },
+    { data: null, next: "/2" },
+    { data: null, error: {} },
+  ],
+  ...[
+    { data: null, items: {} },
+    { data: null, meta: { status: 0 } },
+    { data: null, account: null },
+  ],
+  { data: null, meta: { a: { b: { total: 0 } } } },
+])("parseList refuses %j", (value) => {
   expect(() => parseList(value, {})).toThrow("neither an array nor an object with an array under data");
 });
 

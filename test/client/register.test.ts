@@ -66,7 +66,8 @@ test.each<[string, Step, string, number | undefined]>([
 
 test.each<[string, number[], Partial<WebhooksClientOptions>]>([
   ["REDIRECTED", [301, 304, 307], {}],
-  ["UNAUTHORIZED", [401, 403], {}],
+  ["UNAUTHORIZED", [401], {}],
+  ["UNAUTHORIZED", [403], { maxRetries: 0 }],
   ["REJECTED", [400, 404, 409, 410, 422], {}],
   ["RATE_LIMITED", [429], { maxRetries: 0 }],
 ])("a registration is not-made, not repeated, and %s after each of %j", async (code, statuses, options) => {

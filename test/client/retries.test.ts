@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { getEventListeners } from "node:events";
-import { type Wait, WebhookEndpointNotFoundError, WebhookError } from "../../src/client";
+import { type Wait, WebhookEndpointNotFoundError, WebhookError, type WebhooksClient } from "../../src/client";
 import { holdTime } from "../heldTime";
 import { VirtualTime } from "../provider/virtualTime";
 import { simulateService } from "./simulatedService";
@@ -47,6 +47,44 @@ test("a get is not repeated after a response that another attempt would get, too
     expect(await rejection(server.client().get("wh_1"))).toMatchObject({ statusCode: status });
     expect(server.received).toHaveLength(1);
   }
+});
+
+const limited = reply(403, "slow down", { "retry-after": "0" });
+
+test("every operation is repeated once after a 403 with Retry-After, and fails with UNAUTHORIZED and a word on limits after another", async () => {
+  const operations: [(client: WebhooksClient) => Promise<unknown>, Step][] = [
+    [(client) => client.register({ url: endpoint.url, type: "production" }), reply(201, endpoint)],
+    [(client) => client.list(), reply(200, [])],
+    [(client) => client.get("wh_1"), reply(200, endpoint)],
+    [(client) => client.delete("wh_1"), reply(204)],
+  ];
+  for (const [operation, succeed] of operations) {
+    const [once, twice, never] = [
+      await serve(limited, succeed),
+      await serve(limited, limited, succeed),
+      await serve(limited, succeed),
+    ];
+    await operation(once.client());
+    const error = await rejection(operation(twice.client()));
+    expect(error).toMatchObject({ code: "UNAUTHORIZED", statusCode: 403 });
+    expect(String(error)).toMatch(/refused the API key.*limits requests/);
+    expect(await rejection(operation(never.client({ maxRetries: 0 })))).toMatchObject({ statusCode: 403 });
+    expect([once, twice, never].map(({ received }) => received.length)).toEqual([2, 2, 1]);
+  }
+});
+
+test("a 403 with Retry-After makes all requests of the client wait, and one without a readable pause none", async () => {
+  const clock = new VirtualTime();
+  const limits = { clock, status: 403, refuses: (index: number) => index === 0, random: () => 0 };
+  const service = simulateService({ ...limits, headers: { "retry-after": "7" } });
+  const client = service.client({ maxConcurrency: 1 });
+  const all = Promise.all([client.get("wh_1"), client.get("wh_1")]);
+  const unreadable = simulateService({ ...limits, headers: { "retry-after": "soon" } });
+  const refused = rejection(unreadable.client().get("wh_1"));
+  await clock.pass(60_000);
+  expect(await all).toHaveLength(2);
+  expect(await refused).toMatchObject({ code: "UNAUTHORIZED" });
+  expect([service.sentAt, unreadable.sentAt]).toEqual([[0, 7_030, 7_060], [0]]);
 });
 
 test("an operation that keeps failing makes 1 + maxRetries attempts, calls onSend right before each, and reports the last response", async () => {

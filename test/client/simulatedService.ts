@@ -5,8 +5,10 @@ import { endpoint } from "./support";
 
 export interface SimulatedServiceOptions {
   readonly clock: VirtualTime;
-  /** Returns whether to refuse a request, counted from 0, with 429. */
+  /** Returns whether to refuse a request, counted from 0. */
   readonly refuses: (index: number) => boolean;
+  /** Of each refusal. Default: 429. */
+  readonly status?: number;
   /** Of each refusal. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /** How long each response takes, in milliseconds. Default: 30. */
@@ -17,7 +19,7 @@ export interface SimulatedServiceOptions {
 
 /** A service that answers on a clock moved by hand instead of over a network, so that minutes of waiting take no time. */
 export function simulateService(options: SimulatedServiceOptions) {
-  const { clock, refuses, headers = {}, latencyMs = 30, random } = options;
+  const { clock, refuses, status = 429, headers = {}, latencyMs = 30, random } = options;
   const sentAt: number[] = [];
   const controller: Dispatcher.DispatchController = {
     aborted: false,
@@ -26,7 +28,7 @@ export function simulateService(options: SimulatedServiceOptions) {
     ...{ abort() {}, pause() {}, resume() {} },
   };
   const reply = (handler: Dispatcher.DispatchHandler, refused: boolean) => {
-    handler.onResponseStart?.(controller, refused ? 429 : 200, refused ? headers : {}, "");
+    handler.onResponseStart?.(controller, refused ? status : 200, refused ? headers : {}, "");
     if (!refused) handler.onResponseData?.(controller, Buffer.from(JSON.stringify(endpoint)));
     handler.onResponseEnd?.(controller, {});
   };

@@ -14,7 +14,8 @@ import { httpUrl, jsonOption, stackOption, yesOption } from "../options";
 import { type Context, DOCS, type Subcommand } from "../run";
 import { confirm } from "../terminal";
 import { CLAUSES, type ClauseId } from "./clauses";
-import { ContractCheck, type Verdict } from "./contractCheck";
+import { ContractCheck } from "./contractCheck";
+import type { Verdict } from "./verdicts";
 
 interface Flags {
   readonly url: string;
@@ -30,7 +31,7 @@ export const checkServiceWith = (clock: Clock): Subcommand<Flags> => ({
   summary: "check whether a service keeps the contract",
   description:
     `Checks the configured service against each clause of the contract (${join(DOCS, "service-contract.md")}), and says what came back, and ` +
-    "what this package does if the service differs. It asks first, registers up to three development endpoints, and deletes them.",
+    "what this package does if the service differs. It asks first, registers up to five development endpoints, and deletes them.",
   options: [
     new Option("--url <url>", "your own url to register; the service may send it events meanwhile")
       .argParser(httpUrl)
@@ -41,7 +42,7 @@ export const checkServiceWith = (clock: Clock): Subcommand<Flags> => ({
   run: (context, { url, yes }) =>
     withAccount(context, async ({ origin: { baseUrl }, connection }) => {
       const { output, signal, endItself } = context;
-      const question = `Register up to three development endpoints for ${describeUrl(url)} at ${baseUrl}, and delete them again?`;
+      const question = `Register up to five development endpoints for ${describeUrl(url)} at ${baseUrl}, and delete them again?`;
       if (!(await confirm(context, question, yes)))
         throw new CliError("INTERRUPTED", "nothing was registered, as you did not agree");
       endItself();

@@ -22,9 +22,16 @@ export const CLAUSES = {
     otherwise:
       "After a 4xx other than 408: registers nothing, and fails with `REJECTED`. Otherwise treats the outcome as unknown, and looks for the endpoint in the list. Refuses an endpoint that was there before with `ENDPOINT_EXISTS`.",
   },
+  spelling: {
+    service:
+      "Every response has the url exactly as it was registered, apart from percent-encoding and the like.",
+    otherwise:
+      "Warns at each registration, with the url that the service stored: users must declare it so, as a refresh would replace the endpoint otherwise.",
+  },
   "list-lag": {
     service: "Within five seconds, the list contains a new endpoint.",
-    otherwise: "May report a registration as pending after a lost response, although it succeeded.",
+    otherwise:
+      "May miss what a lost or killed registration made. It reports that as pending, or registers a second endpoint: users must look for it themselves.",
   },
   timestamps: {
     service:
@@ -46,10 +53,19 @@ export const CLAUSES = {
       "Treats the outcome as unknown, and looks for the endpoint in the list before it reports the error.",
   },
   delete: {
+    service: "`DELETE /webhooks/{id}` responds with 2xx.",
+    otherwise: "Can't delete endpoints. They stay in the state, or deliver events that nobody wants.",
+  },
+  deleted: {
     service:
-      "`DELETE /webhooks/{id}` responds with 2xx, and the endpoint is gone, within five seconds from the list too.",
+      "Within five seconds, the list no longer contains a deleted endpoint, and a get of it gets 404 or 410.",
     otherwise:
-      "Can't delete endpoints. They stay in the state, or deliver events that nobody wants. Takes an endpoint that is still listed for one that exists.",
+      "Takes it for an endpoint that exists. A refresh keeps it, and a repeated deletion fails: users must take it out of the state with `pulumi state delete`.",
+  },
+  ids: {
+    service: "No new endpoint gets the id of a deleted one.",
+    otherwise:
+      "May take the new endpoint for the deleted one, which another stack or a state may still name, and then delete what is somebody else's.",
   },
   "unknown-id": {
     service: "Get and delete of an id that does not exist, or no longer, get 404 or 410.",

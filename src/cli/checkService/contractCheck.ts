@@ -1,25 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { type Endpoint, type EndpointList, WebhookError, type WebhooksClient } from "../../client";
 import { type Clock, sleep } from "../../client/clock";
-import { isInWindow, parseTimestamp } from "../../provider/time";
-import { sameUrl } from "../../shared/url";
-import type { ClauseId } from "./clauses";
+import {
+  dateOf,
+  type Outcome,
+  type Shown,
+  spellingVerdict,
+  timestampVerdict,
+  typeVerdict,
+  type Verdict,
+} from "./verdicts";
 
 /** How long a list may lag behind a registration or a deletion, in milliseconds. */
 const LAG_MS = 5_000;
 const PAUSE_MS = 250;
-/** How long after `Date` an endpoint may say that it was created, in milliseconds. */
-const GRACE_PERIOD_MS = 20_000;
-
-/** Whether a service keeps a clause, undefined if nobody can tell, and what came back. */
-export type Verdict = readonly [clause: ClauseId, isKept: boolean | undefined, cameBack: string];
-
-/** What a request led to. */
-interface Outcome<T> {
-  readonly value?: T;
-  readonly error?: WebhookError;
-  readonly cameBack: string;
-}
 
 interface CheckOptions {
   readonly client: WebhooksClient;
@@ -38,7 +32,9 @@ export class ContractCheck {
   readonly #url: string;
   /** The ids that the service listed before: they are somebody's. */
   #before: readonly string[] = [];
+  /** The ids of what was registered and not yet deleted. */
   readonly #made = new Set<string>();
+  readonly #deleted = new Set<string>();
   /** The ids of what may be left in the end. */
   readonly left: string[] = [];
 
@@ -73,31 +69,62 @@ export class ContractCheck {
   async *#registerAndDelete(before: EndpointList): AsyncGenerator<Verdict> {
     const { client } = this.options;
     const made = await this.#register(this.#url);
-    yield this.#compared("register", made);
+    yield typeVerdict("register", made);
     if (made.value === undefined) return;
     const { id } = made.value;
     const inList = ({ endpoints }: EndpointList) => endpoints.find((each) => each.id === id);
 
     const listing = await this.#listUntil((list) => inList(list) !== undefined);
-    const listed = listing.list && inList(listing.list);
+    const listed = listing.value && inList(listing.value);
     yield ["list-lag", listed !== undefined, `${listed ? "listed" : "not listed"} after ${listing.waited}`];
     if (listed !== undefined) yield timestampVerdict(listed, before);
-    yield this.#compared("get", await outcomeOf(client.get(id)));
-
-    yield this.#compared("duplicates", await this.#register(this.#url));
+    const got = await outcomeOf(client.get(id));
+    yield typeVerdict("get", got);
+    yield typeVerdict("duplicates", await this.#register(this.#url));
     const invalid = await this.#register(`not-a-url-${this.#mark}`);
     yield invalid.value === undefined
       ? ["refusals", invalid.error?.code === "REJECTED", invalid.cameBack]
       : ["refusals", undefined, "2xx: the service accepts something that is not a url"];
+    const asShown = { sent: this.#url, ownUrl: this.options.url };
+    const shown = [made, { ...listing, value: listed }, got].map((each) => ({ ...each, ...asShown }));
+    yield spellingVerdict([...shown, await this.#registerOddUrl()]);
 
-    const deleted = await outcomeOf(client.delete(id));
-    if (deleted.error !== undefined) return yield ["delete", false, deleted.cameBack];
-    const { list, waited } = await this.#listUntil((each) => inList(each) === undefined);
-    const isGone = list !== undefined && inList(list) === undefined;
-    yield ["delete", isGone, isGone ? deleted.cameBack : `2xx, and still listed after ${waited}`];
-    const again = [await outcomeOf(client.get(id)), await outcomeOf(client.delete(id))];
+    yield* this.#delete(id);
+    if (!this.#deleted.has(id)) return;
+    for (const other of this.#made) await this.#deleteMade(other);
+    const { value, cameBack } = await this.#register(this.#url);
+    yield value === undefined
+      ? ["ids", undefined, cameBack]
+      : ["ids", !this.#deleted.has(value.id), `2xx with ${value.id}, after ${[...this.#deleted].join(", ")}`];
+  }
+
+  /** Deletes an endpoint, and checks what the service then says of it. */
+  async *#delete(id: string): AsyncGenerator<Verdict> {
+    const { client } = this.options;
+    const deleted = await this.#deleteMade(id);
+    yield ["delete", deleted.error === undefined, deleted.cameBack];
+    if (deleted.error !== undefined) return;
+    const isListed = (list: EndpointList | undefined) => rowsOf(list).some((each) => each.id === id);
+    const listing = await this.#listUntil((list) => !isListed(list));
+    const got = await this.#until(
+      () => client.get(id),
+      ({ error }) => error !== undefined,
+    );
+    const places = [isListed(listing.value) && "the list", got.value && "a get of it"].filter(Boolean);
+    yield places.length > 0
+      ? ["deleted", false, `${places.join(" and ")} still showed it as an endpoint five seconds later`]
+      : ["deleted", listing.value && true, "no longer listed"];
+    const again = [...(got.value ? [] : [got]), await outcomeOf(client.delete(id))];
     const other = again.find(({ error }) => error?.code !== "NOT_FOUND");
-    yield ["unknown-id", other === undefined, other?.cameBack ?? "404 or 410 to both"];
+    yield ["unknown-id", other === undefined, other?.cameBack ?? "404 or 410"];
+  }
+
+  /** Registers a url with what some services change: a capital letter and a slash in its path, a token, and a slash at its end. */
+  async #registerOddUrl(): Promise<Shown> {
+    const { origin, pathname } = new URL(this.options.url);
+    const ownUrl = origin + pathname.replace(/\/$/, "");
+    const sent = `${ownUrl}/Check/?token=check&check=${this.#mark}/`;
+    return { ...(await this.#register(sent)), sent, ownUrl };
   }
 
   /** Registers an endpoint. Some services keep one for each url or account: what they respond with then is somebody's, and no value. */
@@ -111,56 +138,50 @@ export class ContractCheck {
     return outcome;
   }
 
+  async #deleteMade(id: string): Promise<Outcome<void>> {
+    const outcome = await outcomeOf(this.options.client.delete(id));
+    if (outcome.error === undefined || outcome.error.code === "NOT_FOUND") {
+      this.#made.delete(id);
+      this.#deleted.add(id);
+    }
+    return outcome;
+  }
+
   /** Deletes what was registered, also if the response was lost and the list shows it. */
   async #cleanUp(): Promise<void> {
     const { client } = this.options;
     const { value: list } = await outcomeOf(client.list());
     if (list === undefined) this.left.push("perhaps one whose response was lost");
-    for (const { id, url } of list ? rowsOf(list) : [])
-      if (url?.includes(this.#mark) && !this.#before.includes(id)) this.#made.add(id);
-    for (const id of this.#made) {
-      const { error } = await outcomeOf(client.delete(id));
-      if (error !== undefined && error.code !== "NOT_FOUND") this.left.push(id);
-    }
-  }
-
-  /** Compares an endpoint in a response to what was sent. */
-  #compared(clause: ClauseId, { value, cameBack }: Outcome<Endpoint>): Verdict {
-    const isSame = value?.type === "development" && sameUrl(value.url, this.#url);
-    return [clause, isSame, value && !isSame ? "2xx with another url or type than was sent" : cameBack];
+    for (const { id, url } of rowsOf(list))
+      if (url?.includes(this.#mark) && ![...this.#before, ...this.#deleted].includes(id)) this.#made.add(id);
+    for (const id of this.#made) await this.#deleteMade(id);
+    this.left.push(...this.#made);
   }
 
   /** Lists until a list is as it should be, or fails, or the time is over. */
   async #listUntil(isRight: (list: EndpointList) => boolean) {
-    const { client, clock } = this.options;
+    const { client } = this.options;
+    return this.#until(
+      () => client.list(),
+      ({ value }) => value === undefined || isRight(value),
+    );
+  }
+
+  async #until<T>(ask: () => Promise<T>, isRight: (outcome: Outcome<T>) => boolean) {
+    const { clock } = this.options;
     const startedAt = clock.now();
     for (;;) {
-      const { value: list } = await outcomeOf(client.list());
+      const outcome = await outcomeOf(ask());
       const waitedMs = clock.now() - startedAt;
-      const waited = `${(waitedMs / 1_000).toFixed(1)} s`;
-      if (list === undefined || isRight(list) || waitedMs >= LAG_MS) return { list, waited };
+      if (isRight(outcome) || waitedMs >= LAG_MS)
+        return { ...outcome, waited: `${(waitedMs / 1_000).toFixed(1)} s` };
       await sleep(PAUSE_MS, { clock, signal: undefined });
     }
   }
 }
 
-function timestampVerdict({ createdAt }: Endpoint, before: EndpointList): Verdict {
-  const { serverTime } = before;
-  const made = parseTimestamp(createdAt) ?? Number.NaN;
-  const isInTime = serverTime === null ? undefined : isInWindow(made, serverTime, GRACE_PERIOD_MS);
-  return [
-    "timestamps",
-    isInTime,
-    `createdAt is ${JSON.stringify(createdAt)}, and Date was ${dateOf(before)}`,
-  ];
-}
-
-function dateOf({ serverTime }: EndpointList): string {
-  return serverTime === null ? "missing" : new Date(serverTime).toUTCString();
-}
-
-function rowsOf({ endpoints, unrecognized }: EndpointList) {
-  return [...endpoints, ...unrecognized];
+function rowsOf(list: EndpointList | undefined) {
+  return list ? [...list.endpoints, ...list.unrecognized] : [];
 }
 
 async function outcomeOf<T>(request: Promise<T>): Promise<Outcome<T>> {

@@ -1,0 +1,54 @@
+import type { Endpoint, EndpointList, WebhookError } from "../../client";
+import { isInWindow, parseTimestamp } from "../../provider/time";
+import { normalizeUrl } from "../../shared/url";
+import type { ClauseId } from "./clauses";
+
+/** How long after `Date` an endpoint may say that it was created, in milliseconds. */
+const GRACE_PERIOD_MS = 20_000;
+
+/** Whether a service keeps a clause, undefined if nobody can tell, and what came back. */
+export type Verdict = readonly [clause: ClauseId, isKept: boolean | undefined, cameBack: string];
+
+/** What a request led to. */
+export interface Outcome<T> {
+  readonly value?: T | undefined;
+  readonly error?: WebhookError;
+  readonly cameBack: string;
+}
+
+/** Compares the type in a response to what was sent. */
+export function typeVerdict(clause: ClauseId, { value, cameBack }: Outcome<Endpoint>): Verdict {
+  const isSame = value?.type === "development";
+  return [clause, isSame, value && !isSame ? "2xx with another type than was sent" : cameBack];
+}
+
+export function timestampVerdict({ createdAt }: Endpoint, before: EndpointList): Verdict {
+  const { serverTime } = before;
+  const made = parseTimestamp(createdAt) ?? Number.NaN;
+  const isInTime = serverTime === null ? undefined : isInWindow(made, serverTime, GRACE_PERIOD_MS);
+  const cameBack = `createdAt is ${JSON.stringify(createdAt)}, and Date was ${dateOf(before)}`;
+  return ["timestamps", isInTime, cameBack];
+}
+
+export function dateOf({ serverTime }: EndpointList): string {
+  return serverTime === null ? "missing" : new Date(serverTime).toUTCString();
+}
+
+/** What came of a url that was registered. */
+export interface Shown extends Outcome<Endpoint> {
+  readonly sent: string;
+  /** What the url begins with, and no message shows: its path may hold a token. */
+  readonly ownUrl: string;
+}
+
+/** Compares the urls in responses to what was sent. The last one has in it what some services change. */
+export function spellingVerdict(shown: readonly Shown[]): Verdict {
+  for (const { sent, ownUrl, value } of shown) {
+    const [own, was, is] = [normalizeUrl(ownUrl), normalizeUrl(sent), normalizeUrl(value?.url ?? sent)];
+    const ending = (url: string) => JSON.stringify(url.slice(own.length));
+    if (was !== is)
+      return ["spelling", false, `a url that ended with ${ending(was)} came back with ${ending(is)}`];
+  }
+  const last = shown.at(-1);
+  return ["spelling", last?.value && true, last?.cameBack ?? ""];
+}
