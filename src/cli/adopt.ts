@@ -8,7 +8,7 @@ import { NATIVE_TYPE_TOKEN } from "../shared/permanent";
 import { describeResource, nameOf } from "../shared/urn";
 import { withAccount } from "./account";
 import { CliError } from "./errors";
-import { type Entry, type Inventory, namedEntries, takeInventory } from "./inventory/inventory";
+import { type Entry, type Inventory, namedEntries, takeInventory, whyHeld } from "./inventory/inventory";
 import { shortName } from "./inventory/stacks";
 import { jsonOption, stackOption } from "./options";
 import type { Context, Subcommand } from "./run";
@@ -47,10 +47,13 @@ export const adopt: Subcommand<Flags> = {
       const { withStack } = context.pulumi;
       const inventory = await takeInventory(context, account, { orphans: true });
       const whyNot = (entry: Entry) => entry.owner.whyNotOrphan ?? whyUndeclarable(context, entry, native);
-      const entries =
-        ids.length > 0
-          ? namedEntries(ids, inventory, "adopted", whyNot)
-          : adoptable(context, inventory, whyNot);
+      const isNamed = ids.length > 0;
+      const wanted = isNamed ? namedEntries(ids, inventory, "adopted", whyNot) : inventory.entries;
+      const entries = adoptable(
+        context,
+        wanted,
+        (entry) => whyHeld(entry, inventory) ?? whyNot(entry) ?? (isNamed ? undefined : whyDoubtful(entry)),
+      );
       const adoptions = namedAfterUrls(entries, inventory);
       const code = native ? importFile(adoptions) : programText(adoptions, inventory);
       output.data({ adoptions, code }, () => {
@@ -60,25 +63,28 @@ export const adopt: Subcommand<Flags> = {
         ? `Run \`${withStack("pulumi import --file <this file>")}\`, and put the code that it prints into the program.`
         : `Import this file into the program, and run \`${withStack("pulumi up")}\`. It shows "create", and registers nothing. Afterwards you can remove adoptId. ${IS_DECLARED} ${REPLACED_FILE}`;
       output.note(adoptions.length > 0 ? todo : `There is nothing to adopt. ${REPLACED_FILE}`);
-      return true;
+      return !isNamed || entries.length === wanted.length;
     }),
 };
 
-/** Returns the orphans that can be adopted without a doubt, and says why it leaves out others that no resource has. */
+/** Returns the orphans that can be adopted, and says why it leaves out others that no resource has. */
 function adoptable(
   { output }: Context,
-  { entries }: Inventory,
+  entries: readonly Entry[],
   whyNot: (entry: Entry) => string | undefined,
 ): Entry[] {
   return entries.filter((entry) => {
     if (entry.owner.kind === "managed") return false;
-    const duplicateOf = entry.duplicateOf && describeResource(entry.duplicateOf.resource);
-    const why =
-      whyNot(entry) ??
-      (duplicateOf && `it has the url and type of ${duplicateOf}. Delete it, or adopt it by its id`);
+    const why = whyNot(entry);
     if (why !== undefined) output.warn(`${entry.endpoint.id} is left out: ${why}`);
     return why === undefined;
   });
+}
+
+/** Only who names a duplicate wants it. */
+function whyDoubtful({ duplicateOf }: Entry): string | undefined {
+  if (duplicateOf === undefined) return undefined;
+  return `it has the url and type of ${describeResource(duplicateOf.resource)}. Delete it, or adopt it by its id`;
 }
 
 function whyUndeclarable({ output }: Context, entry: Entry, native: boolean): string | undefined {

@@ -17,6 +17,7 @@ import {
   namedEntries,
   printTable,
   takeInventory,
+  whyHeld,
 } from "./inventory/inventory";
 import { toSettle, unansweredIn } from "./inventory/owner";
 import { jsonOption, stackOption, yesOption } from "./options";
@@ -59,15 +60,16 @@ export const deletion: Subcommand<Flags> = {
     return withAccount(context, async (account) => {
       const look = () => takeInventory(context, account, { orphans: true });
       const inventory = await look();
-      const chosen = orphans
+      const wanted = orphans
         ? oldOrphans(context, inventory, flags)
         : namedEntries(ids, inventory, "deleted", ({ owner }) => owner.whyNotOrphan);
-      if (chosen.length > 0) printTable(context, chosen);
-      const question = `Delete ${countOf(chosen.length, "endpoint")}?`;
-      const isAgreed = chosen.length > 0 && (await confirm(context, question, yes));
-      const unchanged = isAgreed ? stillOrphans(context, chosen, await look()) : [];
+      const free = notHeld(context, wanted, inventory);
+      if (free.length > 0) printTable(context, free);
+      const question = `Delete ${countOf(free.length, "endpoint")}?`;
+      const isAgreed = free.length > 0 && (await confirm(context, question, yes));
+      const unchanged = isAgreed ? stillOrphans(context, free, await look()) : [];
       context.endItself();
-      return remove(context, account.client, { chosen, unchanged });
+      return remove(context, account.client, { chosen: orphans ? free : wanted, unchanged });
     });
   },
 };
@@ -79,7 +81,8 @@ function oldOrphans(
   // A younger one may be what somebody registers just now.
   { olderThan = duration("1h"), type }: Flags,
 ): Entry[] {
-  const hidden = stacks.known.flatMap(unansweredIn).find(({ resource }) => wantedBy(resource) === undefined);
+  const idle = stacks.known.filter(({ work }) => !work.mayRun);
+  const hidden = idle.flatMap(unansweredIn).find(({ resource }) => wantedBy(resource) === undefined);
   if (hidden !== undefined)
     throw new CliError(
       "NOT_DELETABLE",
@@ -100,15 +103,27 @@ function oldOrphans(
   return old;
 }
 
-/** Returns what no run has taken over while a person decided. An id may be used again, so the rest must be the same, too. */
-function stillOrphans({ output }: Context, chosen: readonly Entry[], { entries }: Inventory): Entry[] {
-  const orphans = entries.filter(({ owner }) => owner.kind === "nobody");
-  const endpoints = new Map(orphans.map(({ endpoint }) => [endpoint.id, endpoint]));
-  return chosen.filter(({ endpoint }) => {
-    const isSame = isDeepStrictEqual(endpoints.get(endpoint.id), endpoint);
-    if (!isSame) output.warn(`${endpoint.id} was kept: it has changed, or something has it now`);
-    return isSame;
+/** Returns what no run that may be under way has to do with, and says why it keeps the rest. */
+function notHeld({ output }: Context, entries: readonly Entry[], inventory: Inventory): Entry[] {
+  return entries.filter((entry) => {
+    const why = whyHeld(entry, inventory);
+    if (why !== undefined) output.warn(`${entry.endpoint.id} is kept: ${why}`);
+    return why === undefined;
   });
+}
+
+/** Returns what no run has taken over while a person decided. An id may be used again, so the rest must be the same, too. */
+function stillOrphans(context: Context, chosen: readonly Entry[], inventory: Inventory): Entry[] {
+  const orphans = inventory.entries.filter(({ owner }) => owner.kind === "nobody");
+  const byId = new Map(orphans.map((entry) => [entry.endpoint.id, entry]));
+  const same = chosen.flatMap(({ endpoint }) => {
+    const now = byId.get(endpoint.id);
+    if (now !== undefined && isDeepStrictEqual(now.endpoint, endpoint)) return [now];
+    context.output.warn(`${endpoint.id} was kept: it has changed, or something has it now`);
+    return [];
+  });
+  const free = new Set(notHeld(context, same, inventory).map(({ endpoint }) => endpoint.id));
+  return chosen.filter(({ endpoint }) => free.has(endpoint.id));
 }
 
 /**

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { sleep, systemClock } from "../client/clock";
 import { version } from "../shared/manifest";
 import { runPulumi } from "../shared/pulumiCommand";
 import { COMMANDS } from "./commands";
@@ -30,6 +31,7 @@ void run(process.argv.slice(2), {
   terminal,
   signal: stopping.signal,
   runPulumi: (args) => runPulumi(args, { signal: stopping.signal }),
+  pause: (milliseconds) => sleep(milliseconds, { clock: systemClock, signal: stopping.signal }),
 }).then((status) => {
   // After Ctrl-C, work that nobody waits for may still run.
   if (stopping.signal.aborted) process.exit(status);

@@ -20,6 +20,8 @@ export interface Surroundings {
   /** Aborted by Ctrl-C, by another signal, and when nobody reads the output any more. */
   readonly signal: AbortSignal;
   readonly runPulumi: RunPulumi;
+  /** Waits for so many milliseconds, or until `signal` is aborted. */
+  readonly pause: (milliseconds: number) => Promise<void>;
 }
 
 export interface Context extends Surroundings {

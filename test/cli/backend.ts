@@ -25,13 +25,17 @@ export interface Backend {
   readonly isKeySecret?: boolean;
   /** What `pulumi version` prints. */
   readonly version?: string;
+  /** Where a backend of one's own is. Default: Pulumi Cloud. */
+  readonly url?: string;
+  /** The stacks that Pulumi Cloud is updating. */
+  readonly updating?: readonly string[];
   /** Called before a state is printed. */
   readonly onExport?: (stack: string) => unknown;
 }
 
 /** Answers as Pulumi's command does in the folder of a program, in a backend with several projects. */
 export function backend(options: Backend): Surroundings["runPulumi"] {
-  const { baseUrl, own = { dev: {} }, others = {}, format = 3, warning = "" } = options;
+  const { baseUrl, own = { dev: {} }, others = {}, format = 3, warning = "", updating = [] } = options;
   const key = { "webhooks:apiKey": API_KEY };
   const { isKeySecret = true, configError: error } = options;
   const config = { "webhooks:baseUrl": baseUrl, ...options.config, ...(isKeySecret ? {} : key) };
@@ -46,9 +50,17 @@ export function backend(options: Backend): Surroundings["runPulumi"] {
         return { ...done(null), stdout: `${options.version ?? "v3.255.0"}\n` };
       case "stack ls": {
         const names = Object.keys(args.includes("--all") ? { ...own, ...others } : own);
-        const listed = names.map((name) => ({ name, current: name === selected }));
+        const inCloud = (name: string) => ({ updateInProgress: updating.includes(name) });
+        const listed = names.map((name) => ({
+          ...{ name, current: name === selected },
+          ...(options.url === undefined && inCloud(name)),
+        }));
         return { ...done(listed), stderr: args.includes("--all") ? warning : "" };
       }
+      case "whoami --json":
+        return done({ user: "anna", url: options.url });
+      case "stack --stack":
+        return { ...done(null), stdout: "\tStarted: 3 minutes ago\n\tRequested By: anna\n" };
       case "stack export": {
         await options.onExport?.(stack);
         const state = { ...own, ...others }[stack] ?? "no such stack";

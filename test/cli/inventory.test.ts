@@ -19,7 +19,11 @@ const endpoint = {
 
 function stackOf(deployment: Deployment, name = "dev"): KnownStack {
   const kept = { resources: [], pending_operations: [], ...deployment };
-  return { name, isOwn: true, isSelected: true, deployment: kept, state: new StackState(kept), outputs: [] };
+  const work = { kind: "none", mayRun: false, who: "" } as const;
+  return {
+    ...{ name, isOwn: true, isSelected: true, deployment: kept, state: new StackState(kept) },
+    ...{ outputs: [], work },
+  };
 }
 
 /** Returns the endpoint as an inventory has it. @param gap why not every stack was read */

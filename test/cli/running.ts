@@ -80,6 +80,7 @@ class Running {
       terminal,
       signal: this.#stopping.signal,
       runPulumi: pulumi,
+      pause: async () => undefined,
     }).then((status) => {
       const { stdout, stderr } = this;
       const found = showsSecrets ? [] : leaked(stdout + stderr, [SECRET, OTHER_SECRET, API_KEY]);

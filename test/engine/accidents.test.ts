@@ -1,5 +1,6 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { delimiter, join } from "node:path";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { read } from "../package/pages";
@@ -70,7 +71,7 @@ async function doctor(where: Surroundings) {
 
 const stateFile = () => join(project.folder, "backend/.pulumi/stacks/test/dev.json");
 
-/** Leaves the state as a killed run does: with an operation of this kind on a resource, and locked. */
+/** Leaves the state as a killed run of this machine does: with an operation of this kind on a resource, and locked. */
 function kill(name: string, type: "creating" | "deleting") {
   const saved = JSON.parse(readFileSync(stateFile(), "utf8"));
   const { latest } = saved.checkpoint;
@@ -82,7 +83,8 @@ function kill(name: string, type: "creating" | "deleting") {
   writeFileSync(stateFile(), JSON.stringify(saved));
   const locks = join(project.folder, "backend/.pulumi/locks/organization/test/dev");
   mkdirSync(locks, { recursive: true });
-  const lock = { pid: 1, username: "killed", hostname: "elsewhere", timestamp: new Date().toISOString() };
+  const { pid } = spawnSync("true");
+  const lock = { pid, username: "killed", hostname: hostname(), timestamp: new Date().toISOString() };
   writeFileSync(join(locks, "5f0c2d1a-0000-4000-8000-000000000000.json"), JSON.stringify(lock));
 }
 
@@ -120,11 +122,14 @@ test.each<[Surroundings, created: string, deleted: string]>([
       ],
       [
         "OPERATION_INTERRUPTED",
-        expect.stringMatching(new RegExp(`^pulumi up${agreed} --stack dev {3}# first pulumi cancel --yes, `)),
+        expect.stringMatching(
+          new RegExp(
+            `^pulumi cancel --yes --stack dev && pulumi up${agreed} --stack dev {3}# if this stays, `,
+          ),
+        ),
       ],
     ]);
     expect((await typed(`pulumi up${agreed}`, where)).output).toMatch(/currently locked/);
-    await run("pulumi cancel --yes");
     for (const [, remedy] of killed.remedies) await run(remedy);
     expect(changes()).toEqual(["DELETE"]);
     const healed = await doctor(where);
@@ -136,18 +141,20 @@ test.each<[Surroundings, created: string, deleted: string]>([
 
     // A killed `destroy`.
     kill(deleted, "deleting");
-    await run("pulumi cancel --yes");
     const gone = await doctor(where);
     expect(gone.remedies.map(([code]) => code)).toEqual(["ENDPOINT_GONE", "OPERATION_INTERRUPTED"]);
     const [command = "", ...others] = new Set(gone.remedies.map(([, remedy]) => remedy.replace(/ +#.*/, "")));
-    expect([command, others]).toEqual([`pulumi up${agreed} --refresh --stack dev`, []]);
+    expect([command, others]).toEqual([
+      `pulumi cancel --yes --stack dev && pulumi up${agreed} --refresh --stack dev`,
+      [],
+    ]);
     await run(command);
     expect((await doctor(where)).output).toMatch(IN_ORDER);
     expect(emulator.endpoints()).toHaveLength(3);
   },
 );
 
-test("the five lines for the night are those that doctor and Pulumi advise", () => {
+test("the four lines for the night are those that doctor and Pulumi advise", () => {
   const [, block = ""] = /```sh\n(.*?)```/s.exec(read("docs/errors.md")) ?? [];
   expect(
     block
@@ -156,7 +163,7 @@ test("the five lines for the night are those that doctor and Pulumi advise", () 
       .map((line) => line.replace(/ +#.*/, "")),
   ).toEqual([
     "npx pulumi-webhook-endpoints doctor",
-    "pulumi cancel --yes",
+    // Nothing unlocks a stack: a run may be under way. Doctor says so if it was killed.
     // It must not run unless the one before has succeeded: it drops what the `up` needs.
     "pulumi up &&",
     "pulumi refresh --clear-pending-creates --yes --non-interactive",

@@ -92,7 +92,7 @@ export const doctor: Subcommand<Flags> = {
 
 /** Returns a remedy that works here: without a terminal nobody can be asked, and a run needs the service. @param blocked why it has none */
 function toPaste(remedy: string, { pulumi, terminal }: Context, blocked: string | undefined): string {
-  if (blocked !== undefined && /^pulumi (up|preview)/.test(remedy))
+  if (blocked !== undefined && /^pulumi (cancel .* && pulumi )?(up|preview)/.test(remedy))
     return `${pulumi.withStack(`${COMMAND} doctor`)}   # again, once ${blocked} is resolved`;
   return terminal.isInteractive ? remedy : remedy.replace(ASKS, "$& --yes");
 }

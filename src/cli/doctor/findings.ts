@@ -4,9 +4,10 @@ import { describeUrl } from "../../shared/url";
 import { describeResource, nameOf } from "../../shared/urn";
 import { CLEAR_OPERATIONS, COMMAND, quoted } from "../../shared/words";
 import { RECEIVER_OUTPUT } from "../../stack/config";
-import type { Entry, Inventory } from "../inventory/inventory";
+import { type Entry, type Inventory, whyHeld } from "../inventory/inventory";
 import type { Owner, StackResource } from "../inventory/owner";
 import type { KnownStack, Stacks } from "../inventory/stacks";
+import { describeWork, type Work } from "../inventory/work";
 import type { Pulumi } from "../pulumi";
 
 /** What `doctor` can find, besides the codes of errors. Stable; `docs/errors.md` lists them. */
@@ -16,6 +17,8 @@ type FindingCode =
   | "STACK_UNREADABLE"
   | "REGISTRATION_PENDING"
   | "OPERATION_INTERRUPTED"
+  | "RUN_UNDER_WAY"
+  | "STACK_LOCKED"
   | "ENDPOINT_GONE"
   | "DUPLICATE"
   | "MANAGED_TWICE"
@@ -26,7 +29,13 @@ type FindingCode =
   | "VERSION_OLD";
 
 /** The others are errors. */
-const NOTES: readonly FindingCode[] = ["UNMANAGED", "RECEIVER_OUTPUT_MISSING", "NO_STACK", "VERSION_OLD"];
+const NOTES: readonly FindingCode[] = [
+  "UNMANAGED",
+  "RECEIVER_OUTPUT_MISSING",
+  "NO_STACK",
+  "VERSION_OLD",
+  "RUN_UNDER_WAY",
+];
 /** How many names a message has. */
 const MOST_NAMES = 5;
 
@@ -57,9 +66,6 @@ export function joined(names: readonly string[]): string {
 
 /** How far this machine's clock may be from the service's, in seconds. Receivers accept five minutes by default. */
 const MOST_SECONDS = 60;
-/** What has to come before a run, after one that was killed. */
-const UNLOCK = "first pulumi cancel --yes, if the stack is locked";
-
 /** What to do where no stack was found, by the reason. */
 const REMEDIES: Readonly<Record<string, string>> = {
   "the command pulumi was not found on PATH": "curl -fsSL https://get.pulumi.com | sh",
@@ -89,8 +95,13 @@ export function* stackFindings(
   entries: readonly Entry[],
   gone: readonly StackResource[],
 ): Generator<Finding> {
-  const { state, deployment, outputs } = stack;
+  const { state, deployment, outputs, work } = stack;
   const name = quoted(stack.name);
+  // What the state shows is about to change.
+  if (work.kind === "under way" || work.kind === "held elsewhere") return yield* workFindings(stack);
+  const up = work.kind === "dead" ? `pulumi cancel --yes --stack ${name} && pulumi up` : "pulumi up";
+  const began =
+    work.kind === "unknown" ? "a run may be under way, or was interrupted," : "a run was interrupted";
   const pending = state.endpoints.filter(({ id = "" }) => isPendingId(id));
   const operationsThat = (isMeant: (type: string) => boolean) =>
     deployment.pending_operations.filter(({ type }) => isMeant(type)).map(({ resource }) => resource);
@@ -106,12 +117,12 @@ export function* stackFindings(
   if (pending.length > 0)
     yield found("REGISTRATION_PENDING", {
       message: `the registration of ${describeAll(pending)} got no response${which}`,
-      remedy: `pulumi up --stack ${name}   # takes over what was registered, and registers what was not`,
+      remedy: `${up} --stack ${name}   # takes over what was registered, and registers what was not`,
     });
   if (state.interrupted.length > 0)
     yield found("OPERATION_INTERRUPTED", {
-      message: `a run was interrupted while it registered ${describeAll(creations)}${which}`,
-      remedy: `pulumi up --stack ${name}   # ${UNLOCK}; if this stays, ${CLEAR_OPERATIONS}`,
+      message: `${began} while it registered ${describeAll(creations)}${which}`,
+      remedy: `${up} --stack ${name}   # ${workRemark(work)}if this stays, ${CLEAR_OPERATIONS}`,
     });
   else if (creations.length > 0)
     yield found("OPERATION_INTERRUPTED", {
@@ -122,14 +133,14 @@ export function* stackFindings(
   if (others.length > 0)
     yield found("OPERATION_INTERRUPTED", {
       level: "note",
-      message: `a run was interrupted while it deleted or read ${describeAll(others)}`,
-      remedy: `pulumi up --refresh --stack ${name}   # ${UNLOCK}; then doctor again, as deletions may end late; to go on deleting, pulumi destroy`,
+      message: `${began} while it deleted or read ${describeAll(others)}`,
+      remedy: `${up} --refresh --stack ${name}   # ${workRemark(work)}then doctor again, as deletions may end late; to go on deleting, pulumi destroy`,
     });
   const lost = gone.filter((each) => each.stack === stack).map(({ resource }) => nameOf(resource.urn));
   if (lost.length > 0)
     yield found("ENDPOINT_GONE", {
       message: `the service no longer has ${joined(lost)}, which the stack ${stack.name} manages`,
-      remedy: `pulumi up --refresh --stack ${name}   # ${UNLOCK}; remove adoptId, if the program names one of them`,
+      remedy: `${up} --refresh --stack ${name}   # remove adoptId, if the program names one of them`,
     });
   // A run that did not end has recorded no outputs.
   const hasEnded = pending.length + deployment.pending_operations.length === 0;
@@ -140,11 +151,31 @@ export function* stackFindings(
     });
 }
 
+/** Says what a run that may be under way is doing. No command can be pasted: what works would undo that run. */
+function* workFindings({ name, work, deployment }: KnownStack): Generator<Finding> {
+  const open = describeAll(deployment.pending_operations.map(({ resource }) => resource));
+  const what = open && `. Not done yet: ${open}`;
+  yield work.kind === "under way"
+    ? found("RUN_UNDER_WAY", {
+        message: `${describeWork(name, work)}${what}`,
+        remedy: "# wait until it has ended, and run doctor again",
+      })
+    : found("STACK_LOCKED", {
+        message: `${describeWork(name, work)}${what}`,
+        remedy: `# wait until it has ended. If it was killed there, "pulumi cancel" removes the lock; then run doctor again`,
+      });
+}
+
+/** Pulumi itself says who holds a lock that nobody can see here. */
+function workRemark({ kind }: Work): string {
+  return kind === "unknown" ? "if it says that the stack is locked, wait for that run; " : "";
+}
+
 /** Finds what the list of the service shows. */
-export function* listFindings(
-  { entries, list, stacks }: Inventory,
-  { withStack }: Pulumi,
-): Generator<Finding> {
+export function* listFindings(inventory: Inventory, { withStack }: Pulumi): Generator<Finding> {
+  const { list, stacks } = inventory;
+  // What a run may be about to record is nobody's for a moment.
+  const entries = inventory.entries.filter((entry) => whyHeld(entry, inventory) === undefined);
   const seconds = Math.round(((list.serverTime ?? Date.now()) - Date.now()) / 1_000);
   const how = `${Math.abs(seconds)} s ${seconds > 0 ? "behind" : "ahead of"} the service's`;
   if (Math.abs(seconds) > MOST_SECONDS)

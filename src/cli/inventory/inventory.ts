@@ -9,7 +9,8 @@ import { describeAge } from "../duration";
 import { CliError } from "../errors";
 import type { Context } from "../run";
 import { type Owner, ownersIn, type StackResource } from "./owner";
-import { NO_STACK, readStacks, type Stacks } from "./stacks";
+import { type KnownStack, NO_STACK, readStacks, type Stacks } from "./stacks";
+import { describeWork } from "./work";
 
 /** An earlier time is not a real one: a service that does not know it may say year 1, or 1970. */
 const FIRST_TIME = Date.UTC(1971, 0, 1);
@@ -47,7 +48,7 @@ export async function takeInventory(
 ): Promise<Inventory> {
   const { output } = context;
   const list = await output.during(() => "Reading the endpoints…", client.list());
-  const stacks = await readStacks(context, { all: all || orphans });
+  const stacks = await readStacks(context, { all, orphans });
   if (orphans && stacks.gap !== undefined)
     throw new CliError(
       "OWNERSHIP_UNKNOWN",
@@ -91,6 +92,39 @@ function ageOf({ createdAt }: Endpoint, { serverTime }: EndpointList): number | 
   return Math.max(0, serverTime - made);
 }
 
+/** How old an endpoint may be that a run of unknown age has made, in milliseconds. */
+const LONGEST_RUN_MS = 3_600_000;
+/** How far another machine's clock may be from this one's, in milliseconds. */
+const CLOCKS_MS = 60_000;
+
+/**
+ * Returns why a run that may be under way may be about to record an endpoint, as the rest of a sentence after its id: the endpoint must be
+ * kept. Undefined if no such run has to do with it, or a resource has it anyway.
+ */
+export function whyHeld({ endpoint, owner, ageMs }: Entry, { stacks }: Inventory): string | undefined {
+  if (owner.kind === "managed") return undefined;
+  const reasons = stacks.known
+    .filter(({ work }) => work.mayRun)
+    .flatMap((stack) => {
+      const { forMs = LONGEST_RUN_MS } = stack.work;
+      const run = describeWork(stack.name, stack.work);
+      if (owner.by.some((each) => each.stack === stack)) return [owner.whyNotOrphan];
+      if (isLikeSomethingOf(stack, endpoint))
+        return [`it has the url and type of something in that stack, and ${run}`];
+      if (ageMs === undefined) return [`its age is unknown, and ${run}`];
+      return ageMs <= forMs + CLOCKS_MS ? [`it may be of that run: ${run}`] : [];
+    });
+  return reasons[0];
+}
+
+function isLikeSomethingOf({ deployment }: KnownStack, endpoint: Endpoint): boolean {
+  const { resources, pending_operations } = deployment;
+  return [...resources, ...pending_operations.map(({ resource }) => resource)].some((resource) => {
+    const wanted = wantedBy(resource);
+    return wanted !== undefined && keyOf(wanted) === keyOf(endpoint);
+  });
+}
+
 export function printTable({ output }: Context, entries: readonly Entry[]): void {
   const rows = entries.map(({ endpoint: { id, type }, ageMs, shownUrl, owner }) => [
     ...[id, type, describeAge(ageMs), shownUrl, owner.shown],
@@ -123,7 +157,7 @@ export function entryOf(id: string, { entries }: Inventory): Entry {
 }
 
 /**
- * Returns the entries that were named, each once.
+ * Returns the entries that were named, each once. Those that a run may be about to record are the caller's to keep (`whyHeld`).
  *
  * @param verb what is to be done with them
  * @param whyNot says why it cannot be done with one of them, as the rest of a sentence after its id
@@ -139,7 +173,7 @@ export function namedEntries(
   return [...new Set(ids)].map((id) => {
     const entry = entryOf(id, inventory);
     const why = whyNot(entry);
-    if (why === undefined) return entry;
+    if (why === undefined || whyHeld(entry, inventory) !== undefined) return entry;
     throw new CliError(code, `nothing was ${verb}, because ${id} cannot be: ${why}`);
   });
 }

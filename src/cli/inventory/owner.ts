@@ -5,6 +5,7 @@ import { evidenceOf, type Resource, wantedBy } from "../../provider/stackState";
 import { describeResource } from "../../shared/urn";
 import { CLEAR_OPERATIONS, quoted } from "../../shared/words";
 import type { KnownStack, Stacks } from "./stacks";
+import { describeWork } from "./work";
 
 /** A resource, or an operation on one that no run has finished, and the stack whose state has it. */
 export interface StackResource {
@@ -16,7 +17,7 @@ export interface StackResource {
 export interface Owner {
   /**
    * - `managed`: a state has its id, whatever base URL and API key it was recorded with
-   * - `pending`: an interrupted or unanswered registration may have made it, or an interrupted run was to adopt it
+   * - `pending`: a registration that has not ended, or got no response, may have made it, or a run was to adopt it
    * - `unknown`: not every stack was read
    * - `nobody`: every stack of the backend was read. Only such an endpoint is an orphan
    */
@@ -90,8 +91,16 @@ function managed(by: readonly StackResource[]): Owner {
 
 function pending(by: StackResource): Owner {
   const name = describeResource(by.resource);
-  const whyNotOrphan = `an interrupted run of ${name} may have registered it, or was to adopt it. ${toSettle(by)}`;
-  return { kind: "pending", by: [by], shown: `perhaps ${name} (interrupted)`, whyNotOrphan };
+  const { kind } = by.stack.work;
+  const isInterrupted = kind === "none" || kind === "dead";
+  const what = isInterrupted ? "an interrupted run" : "a run that may be under way";
+  const whyNotOrphan = `${what} of ${name} may have registered it, or was to adopt it. ${toSettle(by)}`;
+  return {
+    kind: "pending",
+    by: [by],
+    shown: `perhaps ${name} (${isInterrupted ? "interrupted" : "not ended"})`,
+    whyNotOrphan,
+  };
 }
 
 function unmanaged({ gap }: Stacks): Owner {
@@ -99,8 +108,11 @@ function unmanaged({ gap }: Stacks): Owner {
   return { kind, by: [], shown: gap ?? "no stack", whyNotOrphan: gap };
 }
 
-/** Says how a user settles what a run of a stack was interrupted in. */
-export function toSettle({ stack: { name } }: StackResource): string {
+/** Says how a user settles what a run of a stack has not ended. */
+export function toSettle({ stack: { name, work } }: StackResource): string {
+  if (work.kind === "under way") return `Wait until it has ended: ${describeWork(name, work)}`;
+  if (work.kind === "held elsewhere") return `Ask there: ${describeWork(name, work)}`;
   const stack = `--stack ${quoted(name)}`;
-  return `Run \`pulumi up ${stack}\` there; if that does not settle it, or nobody wants it, \`${CLEAR_OPERATIONS} ${stack}\``;
+  const unlock = work.kind === "dead" ? `pulumi cancel --yes ${stack} && ` : "";
+  return `Run \`${unlock}pulumi up ${stack}\` there; if that does not settle it, or nobody wants it, \`${CLEAR_OPERATIONS} ${stack}\``;
 }

@@ -1,14 +1,19 @@
+import { createHash } from "node:crypto";
 import { type Deployment, type Resource, StackState } from "../../provider/stackState";
 import { isEndpointToken } from "../../shared/permanent";
+import { stackOf } from "../../shared/urn";
 import { CliError } from "../errors";
 import { inParallel } from "../inParallel";
 import type { Pulumi } from "../pulumi";
 import type { Context } from "../run";
+import { type ListedStack, type Work, WorkQuestion } from "./work";
 
 /** The newest format of states that is known. In a newer one, every endpoint of a stack would look like nobody's. */
 const NEWEST_FORMAT = 4;
 /** It may be the wrong backend: there, every endpoint would look like nobody's. Other projects' stacks may have endpoints nevertheless. */
 export const NO_STACK = "this folder has no project with a stack in this backend";
+
+const NOBODY: Work = { kind: "none", mayRun: false, who: "" };
 
 /** A stack, as far as endpoints are concerned. */
 export interface KnownStack {
@@ -22,6 +27,8 @@ export interface KnownStack {
   readonly state: StackState;
   /** The names of its outputs. */
   readonly outputs: readonly string[];
+  /** Whether a run works on it. Asked only if its state has something open, or before endpoints are deleted or adopted. */
+  readonly work: Work;
 }
 
 export interface Unreadable {
@@ -43,11 +50,15 @@ export interface Stacks {
 /**
  * Reads the states of this project's stacks or, with `all`, of all stacks of the backend, eight at a time. It needs no passphrase, and
  * never rejects: the result names what cannot be read.
+ *
+ * @param orphans as `all`, and asks of every stack whether a run works on it
  */
 export async function readStacks(
-  { output, pulumi }: Context,
-  { all }: { readonly all: boolean },
+  context: Context,
+  { orphans = false, ...given }: { readonly all: boolean; readonly orphans?: boolean },
 ): Promise<Stacks> {
+  const { output, pulumi } = context;
+  const all = given.all || orphans;
   const known: KnownStack[] = [];
   const unreadable: Unreadable[] = [];
   const unread = (what: string, stack?: string) => (error: unknown) => {
@@ -56,18 +67,25 @@ export async function readStacks(
     return undefined;
   };
   const list = ["stack", "ls", "--json", ...(all ? ["--all"] : [])];
-  const listed = await pulumi
-    .forStack(undefined)
-    .find<readonly { readonly name: string; readonly current?: boolean }[]>(list)
-    .catch(unread("the list of stacks"));
+  const listStacks = () => pulumi.forStack(undefined).find<readonly ListedStack[]>(list);
+  const listed = await listStacks().catch(unread("the list of stacks"));
   if (/legacy stack files/.test(listed?.stderr ?? ""))
     unread("a stack of an older Pulumi")("run `pulumi state upgrade` first");
   // Pulumi names the project of a stack only if it is not this folder's.
   const stacks = (listed?.value ?? []).map((each) => ({ ...each, isOwn: each.name.split("/").length < 3 }));
-  const reading = inParallel(stacks, async ({ name, isOwn, current = false }) => {
+  const question = new WorkQuestion(context, async () => (await listStacks()).value ?? []);
+  const reading = inParallel(stacks, async ({ isOwn, ...each }) => {
+    const { name, current = false } = each;
     const isNamed = pulumi.stack === undefined ? current : shortName(name) === shortName(pulumi.stack);
-    const state = await readStack(pulumi.forStack(name)).catch(unread(`the stack ${name}`, name));
-    if (state !== undefined) known.push({ name, isOwn, isSelected: isOwn && isNamed, ...state });
+    const isSelected = isOwn && isNamed;
+    const read = () => readStack(pulumi.forStack(name));
+    const exported = await read().catch(unread(`the stack ${name}`, name));
+    if (exported === undefined) return;
+    const { shown, ...state } = exported;
+    const hasChanged = async () => (await read()).shown.fingerprint !== shown.fingerprint;
+    const asked = { listed: each, stack: shortName(name), ...shown, hasChanged };
+    const work = shown.isOpen || orphans ? await question.of(asked) : NOBODY;
+    known.push({ name, isOwn, isSelected, ...state, work });
   });
   const progress = () =>
     `Reading the states: ${known.length + unreadable.length} of ${stacks.length} stacks read…`;
@@ -94,7 +112,13 @@ async function readStack(pulumi: Pulumi) {
     pending_operations: operations.filter(({ resource }) => isEndpointToken(resource.type)),
   };
   const root = resources.find(({ type }) => type === "pulumi:pulumi:Stack");
-  return { deployment: kept, state: new StackState(kept), outputs: Object.keys(root?.outputs ?? {}) };
+  const state = new StackState(kept);
+  const [any = operations[0]?.resource] = resources;
+  const hasOperations = operations.length > 0;
+  const isOpen = hasOperations || state.unanswered.length > 0;
+  const fingerprint = isOpen ? createHash("sha256").update(JSON.stringify(deployment)).digest("hex") : "";
+  const shown = { project: any && stackOf(any.urn).project, hasOperations, isOpen, fingerprint };
+  return { deployment: kept, state, outputs: Object.keys(root?.outputs ?? {}), shown };
 }
 
 /** Returns a stack's name as `pulumi.getStack()` does, without organization and project. */
