@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { EndpointType } from "../client/endpoint";
 import { NAME_INPUT, ORGANIZATION_INPUT, ROOT_INPUT, SECRET_INPUT } from "../provider/arguments";
-import { AFTER_INPUT, PROVIDER_CODE, TYPE_TOKEN } from "../shared/permanent";
+import { AFTER_INPUT, hasType, PROVIDER_CODE, TYPE_TOKEN } from "../shared/permanent";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import { warnOfPlainKey } from "./webhooksProvider";
 
@@ -105,9 +105,9 @@ export class WebhookEndpoint extends pulumi.CustomResource {
     }
   }
 
-  /** Returns whether a value is a `WebhookEndpoint`, also from another copy of this package. */
+  /** Returns whether a value is a `WebhookEndpoint`, also from another copy of this package, or a policy's resource of this type. */
   public static override isInstance(value: unknown): value is WebhookEndpoint {
-    return pulumi.CustomResource.isInstance(value) && Reflect.get(value, "__pulumiType") === TYPE_TOKEN;
+    return hasType(value, TYPE_TOKEN);
   }
 }
 

@@ -22,6 +22,11 @@ export function isEndpointToken(type: string): boolean {
   return type === TYPE_TOKEN || type === NATIVE_TYPE_TOKEN;
 }
 
+/** Returns whether a value is a resource of this type, or what a policy pack asks a class of: `{ __pulumiType }`, and nothing else. */
+export function hasType(value: unknown, type: string): boolean {
+  return Reflect.get(Object(value), "__pulumiType") === type;
+}
+
 /** How the id of a pending resource begins: its registration got no usable response. */
 export const PENDING_PREFIX = "pending:";
 

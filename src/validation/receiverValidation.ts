@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { VALIDATION_PROVIDER_CODE, VALIDATION_TYPE_TOKEN } from "../shared/permanent";
+import { hasType, VALIDATION_PROVIDER_CODE, VALIDATION_TYPE_TOKEN } from "../shared/permanent";
 import type { ReceiverConfig } from "../stack/config";
 
 /** The arguments of a `ReceiverValidation`: exactly one of `secrets` and `receiver`. */
@@ -54,5 +54,10 @@ export class ReceiverValidation extends pulumi.CustomResource {
       // The provider returns the secrets, because a refresh needs them: encrypted in the state, and no output of this class.
       pulumi.mergeOptions(opts, { additionalSecretOutputs: ["secrets"] }),
     );
+  }
+
+  /** Returns whether a value is a `ReceiverValidation`, also from another copy of this package, or a policy's resource of this type. */
+  public static override isInstance(value: unknown): value is ReceiverValidation {
+    return hasType(value, VALIDATION_TYPE_TOKEN);
   }
 }

@@ -8,11 +8,11 @@ import { packedFiles, read, root } from "./pages";
 afterAll(removeFolders);
 
 const OF_TESTS = [
-  ...["express", "fastify", "hono", "@hono/node-server", "@types"],
+  ...["express", "fastify", "hono", "@hono/node-server", "@pulumi/policy", "@types"],
   ...["@trpc/server", "@upstash", "bullmq", "ioredis", "kafkajs", "prom-client", "zod"],
 ];
 const installed = OF_TESTS.map((name) => [name, `test/integration/node_modules/${name}`]);
-const packages = { "@pulumi": "node_modules/@pulumi", ...Object.fromEntries(installed) };
+const packages = { "@pulumi/pulumi": "node_modules/@pulumi/pulumi", ...Object.fromEntries(installed) };
 
 /** What a part of a program takes from the rest of it. */
 const PRELUDE = `

@@ -1,5 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
-import { getWebhookEndpoint, getWebhookEndpoints, WebhookEndpoint, WebhooksProvider } from "../../src";
+import {
+  getWebhookEndpoint,
+  getWebhookEndpoints,
+  ReceiverValidation,
+  WebhookEndpoint,
+  WebhooksProvider,
+} from "../../src";
 import { resolveSettings } from "../../src/provider/settings";
 
 /** What a program passed to the engine, by the names of its resources. */
@@ -59,6 +65,19 @@ test.each<[RegExp, () => unknown]>([
   expect(use).toThrow(pulumi.RunError);
   expect(use).toThrow(message);
   expect(use).not.toThrow(/t0ken/);
+});
+
+test("isInstance tells a resource from another and from anything else", async () => {
+  const { url } = args;
+  const endpoint = new WebhookEndpoint("told", args);
+  const validation = new ReceiverValidation("told", {
+    url,
+    secrets: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+  });
+  const provider = new WebhooksProvider("told");
+  const all = [endpoint, validation, provider, undefined, null, "a string", {}, { __pulumiType: "other" }];
+  expect(all.filter(WebhookEndpoint.isInstance)).toEqual([endpoint]);
+  expect(all.filter(ReceiverValidation.isInstance)).toEqual([validation]);
 });
 
 test("a WebhookEndpoint warns of deletedWith, and not of an API key that is encrypted", async () => {
