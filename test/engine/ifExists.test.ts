@@ -1,4 +1,4 @@
-import { inWorld } from "./httpService";
+import { inCloudWorld } from "./cloud/cloudWorld";
 import { NativeProject } from "./nativeProject";
 import { allAt, at, Project, type ProjectOptions } from "./project";
 
@@ -14,7 +14,7 @@ test.concurrent.each<[string, new (options: ProjectOptions) => Project]>([
   ["with the library", Project],
   ["natively", NativeProject],
 ])("%s, one up with WEBHOOKS_IF_EXISTS=adopt takes over what somebody registered by hand", (_, OneProject) =>
-  inWorld(OneProject, {}, async ({ project, service }) => {
+  inCloudWorld(OneProject, {}, async ({ project, service }) => {
     const found = NAMES.map((name) => service.add({ url: at(name).url }));
     const equal = service.add({ url: at("c").url });
     if (project instanceof NativeProject) project.yaml(`resources: ${JSON.stringify(resources)}`);

@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { rmSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HttpService } from "./httpService";
 import type { Project } from "./project";
@@ -53,5 +51,5 @@ export async function endUp(
   await ended;
   kill(cli);
   service.clearFaults();
-  rmSync(join(project.folder, "backend/.pulumi/locks"), { recursive: true, force: true });
+  await project.unlock();
 }

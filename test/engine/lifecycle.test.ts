@@ -2,6 +2,7 @@ import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/shared/permanent";
 import type { Registered } from "../provider/fakeService";
 import { secret } from "../receiver/support";
 import { always, closeServers, ours, serve } from "../validation/receivers";
+import { PulumiCloud } from "./cloud/pulumiCloud";
 import { API_KEY, HttpService } from "./httpService";
 import { allAt, at, type Declared, Project } from "./project";
 
@@ -10,13 +11,15 @@ jest.setTimeout(300_000);
 // One stack for all: each test begins with what the one before it left.
 let service: HttpService;
 let project: Project;
+let cloud: PulumiCloud;
 /** Another stack's endpoint, which the program reads. */
 let theirs: Registered;
 let receiver: string;
 let respond = ours(secret);
 beforeAll(async () => {
   service = await HttpService.start({}, { staging: "key-of-staging" });
-  project = new Project({ config: service.config });
+  cloud = await PulumiCloud.start();
+  project = new Project({ config: service.config, cloud });
   theirs = service.add({ url: "https://hooks.example.com/theirs" });
   receiver = await serve((request, response) => respond(request, response));
 });
@@ -24,6 +27,7 @@ afterAll(async () => {
   project.dispose();
   await closeServers();
   await service.stop();
+  await cloud.stop();
 });
 
 const grouped = allAt(["grouped"]);

@@ -35,10 +35,22 @@ export interface StateResource {
   readonly external?: boolean;
 }
 
+/** A Pulumi Cloud that has a project's stack. */
+interface Cloud {
+  /** What the CLI needs to use it. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** All that is at rest. */
+  readonly atRest: string;
+  /** Returns what the state of a stack holds. */
+  stateOf(name: string): { readonly resources?: readonly StateResource[] };
+}
+
 export interface ProjectOptions {
   /** The stack's configuration, such as `webhooks:baseUrl`. */
   readonly config?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
+  /** Where the state is, in the default organization. Default: in a folder. */
+  readonly cloud?: Cloud | undefined;
 }
 
 /** The arguments of endpoints by name, each with the resource's options under `opts`. */
@@ -57,7 +69,7 @@ export const allAt = (paths: readonly string[], more: object = {}): Declared =>
   Object.fromEntries(paths.map((path) => [path, at(path, more)]));
 
 /**
- * A Pulumi project with one stack, `dev`, in a temporary folder, for the real CLI on a file backend.
+ * A Pulumi project with one stack, `dev`, in a temporary folder, for the real CLI on a file backend or a Pulumi Cloud of its own.
  * Its program declares the endpoints of `declare`, or is what `program` or `write` writes.
  */
 export class Project {
@@ -65,11 +77,19 @@ export class Project {
   readonly env: NodeJS.ProcessEnv;
   /** Everything that the commands printed. */
   transcript = "";
+  /** The stack's name in full, on Pulumi Cloud. */
+  readonly stackName = "acme/test/dev";
   #config: Readonly<Record<string, string>>;
+  #cloud: Cloud | undefined;
   #stack: Promise<void> | undefined;
 
-  constructor({ config = {}, env = {} }: ProjectOptions = {}) {
+  constructor({ config = {}, env = {}, cloud }: ProjectOptions = {}) {
     this.#config = config;
+    this.#cloud = cloud;
+    const backend = {
+      PULUMI_BACKEND_URL: `file://${join(this.folder, "backend")}`,
+      PULUMI_CONFIG_PASSPHRASE: "test",
+    };
     const bin = findCli();
     if (bin === undefined)
       throw new Error("The Pulumi CLI is missing: run `node scripts/setup.js --for test`.");
@@ -82,8 +102,8 @@ export class Project {
       // The language host leaves its pipes there.
       TMPDIR: join(this.folder, "tmp"),
       PULUMI_HOME: join(this.folder, "home"),
-      PULUMI_BACKEND_URL: `file://${join(this.folder, "backend")}`,
-      PULUMI_CONFIG_PASSPHRASE: "test",
+      // The official CLI's language host sets the last one. The one that is built here does not.
+      ...(cloud ? { ...cloud.environment, PULUMI_NODEJS_ROOT_DIRECTORY: this.folder } : backend),
       PULUMI_SKIP_UPDATE_CHECK: "true",
       PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
       // A command is too short for Go's collector to pay off.
@@ -154,8 +174,9 @@ ${text}`,
   refresh = (...args: string[]) => this.succeed("refresh", "--yes", "--skip-preview", ...args);
   destroy = (...args: string[]) => this.succeed("destroy", "--yes", "--skip-preview", ...args);
 
-  /** What the state holds, from the backend's file. */
+  /** What the state holds, from the backend. */
   state(): { readonly resources?: readonly StateResource[] } {
+    if (this.#cloud) return this.#cloud.stateOf(this.stackName);
     const text = readFileSync(join(this.folder, "backend/.pulumi/stacks/test/dev.json"), "utf8");
     return JSON.parse(text).checkpoint.latest ?? {};
   }
@@ -180,6 +201,12 @@ ${text}`,
     return JSON.parse(await this.succeed("stack", "output", "--json"));
   }
 
+  /** Frees the stack, which a killed run has left locked. */
+  async unlock(): Promise<void> {
+    if (this.#cloud) await this.succeed("cancel", "--yes");
+    else rmSync(join(this.folder, "backend/.pulumi/locks"), { recursive: true, force: true });
+  }
+
   /** The text of every file that the backend keeps and of the stack's settings: all that is at rest. */
   filesAtRest(): string {
     const backend = readdirSync(join(this.folder, "backend"), { recursive: true, withFileTypes: true })
@@ -188,7 +215,8 @@ ${text}`,
     const settings = readdirSync(this.folder).filter((name) => /^Pulumi\..*yaml$/.test(name));
     return [...backend, ...settings.map((name) => join(this.folder, name))]
       .map((path) => readFileSync(path, "utf8"))
-      .join("\n");
+      .join("\n")
+      .concat(this.#cloud?.atRest ?? "");
   }
 
   /** Checks that these secrets are nowhere at rest and were not printed. */
