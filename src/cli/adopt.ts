@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { Argument, Option } from "commander";
 import type { Endpoint } from "../client";
 import { checkArguments } from "../provider/arguments";
-import { printable } from "../shared/escape";
+import { foreign, printable } from "../shared/escape";
 import { masked } from "../shared/masking";
 import { NATIVE_TYPE_TOKEN } from "../shared/permanent";
 import { describeResource, nameOf } from "../shared/urn";
@@ -13,6 +13,8 @@ import { shortName } from "./inventory/stacks";
 import { jsonOption, stackOption } from "./options";
 import type { Context, Subcommand } from "./run";
 
+/** The longest name of a resource that is made of a url, in characters. */
+const LONGEST_NAME = 100;
 const REPLACED_FILE =
   "If this replaces the file of an earlier run, restore that first: Pulumi deletes what the program no longer declares.";
 const IS_DECLARED =
@@ -76,7 +78,7 @@ function adoptable(
   return entries.filter((entry) => {
     if (entry.owner.kind === "managed") return false;
     const why = whyNot(entry);
-    if (why !== undefined) output.warn(`${entry.endpoint.id} is left out: ${why}`);
+    if (why !== undefined) output.warn(`${foreign(entry.endpoint.id)} is left out: ${why}`);
     return why === undefined;
   });
 }
@@ -103,7 +105,10 @@ function namedAfterUrls(entries: readonly Entry[], { stacks }: Inventory): Adopt
   return entries.map(({ endpoint: { id, url, type } }) => {
     const { hostname, pathname } = new URL(url);
     const path = masked(pathname) === pathname ? pathname.toLowerCase() : "";
-    const slug = `${hostname}${path}`.replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
+    const slug = `${hostname}${path}`
+      .replace(/[^a-z0-9]+/g, "-")
+      .slice(0, LONGEST_NAME)
+      .replace(/^-|-$/g, "");
     const hash = createHash("sha256").update(id).digest("hex").slice(0, 8);
     const name = taken.has(slug) ? `${slug}-${hash}` : slug;
     taken.add(name);

@@ -58,10 +58,11 @@ export async function readCapture(path: string): Promise<Capture> {
 }
 
 function captureOfJson({ headers, body, isBase64Encoded, receivedAt }: Record<string, unknown>): Capture {
-  const entries = Array.isArray(headers) ? headers : Object.entries(Object(headers));
-  const pairs = entries.flatMap((entry: unknown) => {
-    const [name, value] = Array.isArray(entry) ? entry : [];
-    return [value].flat().map((one: unknown) => [String(name), String(one)] as const);
+  const entries: unknown = isRecord(headers) ? Object.entries(headers) : headers;
+  const pairs = (Array.isArray(entries) ? entries : []).flatMap((entry: unknown) => {
+    const [name, value]: unknown[] = Array.isArray(entry) ? entry : [];
+    if (typeof name !== "string") return [];
+    return [value].flat().flatMap((one) => (isText(one) ? [[name, String(one)] as const] : []));
   });
   const encoding = isBase64Encoded === true ? "base64" : "utf8";
   const bytes = Buffer.from(typeof body === "string" ? body : "", encoding);
@@ -69,12 +70,17 @@ function captureOfJson({ headers, body, isBase64Encoded, receivedAt }: Record<st
   return { headers: pairs, body: bytes, ...(Number.isNaN(at) ? {} : { receivedAt: at }) };
 }
 
+/** Whether a value of JSON is one that a header can have. */
+function isText(value: unknown): value is string | number | boolean {
+  return ["string", "number", "boolean"].includes(typeof value);
+}
+
 function captureOfText(file: Buffer): Capture {
   const text = file.toString("latin1");
   const [head = "", blank = ""] = /^[\s\S]*?(\r?\n\r?\n|$)/.exec(text) ?? [];
   const headers = head.split(/\r?\n/).flatMap((line) => {
-    const [, name, value = ""] = /^([\w-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
-    return name === undefined ? [] : [[name, value] as const];
+    const [, name, value = ""] = /^([\w-]+):(.*)$/.exec(line) ?? [];
+    return name === undefined ? [] : [[name, value.trim()] as const];
   });
   const body = blank === "" ? Buffer.alloc(0) : file.subarray(head.length);
   return { headers, body };

@@ -4,6 +4,7 @@ import { WebhookError, type WebhooksClient } from "../client";
 import type { EndpointType } from "../client/endpoint";
 import { undefinedIfGone } from "../client/errors";
 import { wantedBy } from "../provider/stackState";
+import { foreign } from "../shared/escape";
 import { describeResource } from "../shared/urn";
 import { countOf } from "../shared/words";
 import { withAccount } from "./account";
@@ -93,7 +94,7 @@ function oldOrphans(
     ({ endpoint, owner }) => owner.kind === "nobody" && (type === undefined || endpoint.type === type),
   );
   for (const { endpoint, owner } of entries)
-    if (owner.kind === "pending") output.warn(`${endpoint.id} is kept: ${owner.whyNotOrphan}`);
+    if (owner.kind === "pending") output.warn(`${foreign(endpoint.id)} is kept: ${owner.whyNotOrphan}`);
   const old = orphans.filter(({ ageMs = 0 }) => ageMs >= olderThan);
   if (orphans.length > old.length)
     output.note(
@@ -107,7 +108,7 @@ function oldOrphans(
 function notHeld({ output }: Context, entries: readonly Entry[], inventory: Inventory): Entry[] {
   return entries.filter((entry) => {
     const why = whyHeld(entry, inventory);
-    if (why !== undefined) output.warn(`${entry.endpoint.id} is kept: ${why}`);
+    if (why !== undefined) output.warn(`${foreign(entry.endpoint.id)} is kept: ${why}`);
     return why === undefined;
   });
 }
@@ -119,7 +120,7 @@ function stillOrphans(context: Context, chosen: readonly Entry[], inventory: Inv
   const same = chosen.flatMap(({ endpoint }) => {
     const now = byId.get(endpoint.id);
     if (now !== undefined && isDeepStrictEqual(now.endpoint, endpoint)) return [now];
-    context.output.warn(`${endpoint.id} was kept: it has changed, or something has it now`);
+    context.output.warn(`${foreign(endpoint.id)} was kept: it has changed, or something has it now`);
     return [];
   });
   const free = new Set(notHeld(context, same, inventory).map(({ endpoint }) => endpoint.id));
@@ -145,7 +146,7 @@ async function remove(
     try {
       await client.delete(id).catch(undefinedIfGone);
       deleted.add(entry);
-      output.line(`Deleted ${id}`);
+      output.line(`Deleted ${foreign(id)}`);
     } catch (error) {
       if (!(error instanceof WebhookError)) throw error;
       failures.push(error);

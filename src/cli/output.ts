@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import type { CodedError } from "../shared/codedError";
-import { printable } from "../shared/escape";
+import { foreign, printable } from "../shared/escape";
 import { hide, spellingsOf } from "../shared/masking";
 
 /** How often progress is shown, in milliseconds. */
@@ -79,8 +79,10 @@ export class Output {
   }
 
   table(headings: readonly string[], rows: readonly (readonly string[])[]): void {
-    const cells = [headings, ...rows.map((row) => row.map((cell) => this.shown(cell)))];
-    const widths = headings.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+    const cells = [headings, ...rows.map((row) => row.map((cell) => foreign(this.masked(cell))))];
+    const widths = headings.map((_, column) =>
+      cells.reduce((most, row) => Math.max(most, row[column]?.length ?? 0), 0),
+    );
     for (const [at, row] of cells.entries()) {
       const aligned = row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(COLUMN_GAP);
       this.#print(this.#people, aligned.trimEnd(), at === 0 ? "bold" : undefined);
@@ -101,7 +103,8 @@ export class Output {
 
   /** Prints why the command failed: a line on standard error, and with `--json` the value, unless there is one. */
   error(error: CodedError): void {
-    const message = this.shown(error.detail.replace(/\s*\n\s*/g, " ").replace(/\.$/, ""));
+    const lines = error.detail.split("\n").map((line) => line.trim());
+    const message = this.shown(lines.join(" ").replace(/\.$/, ""));
     this.#print(this.options.stderr, `error: ${message} (${error.code})`, "red");
     if (this.json && !this.#isPrinted) this.#writeJson({ error: { code: error.code, message } });
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { Argument, Option } from "commander";
+import { foreign } from "../shared/escape";
 import { parseJson } from "../shared/json";
 import { postDelivery, textOf } from "../shared/post";
 import { isSuccess } from "../shared/status";
@@ -70,13 +71,15 @@ export const send: Subcommand<Flags> = {
     const { status, failure, durationMs } = received;
     const response = textOf(received);
     output.data({ event: name, id, status, failure, durationMs, response }, () => {
-      const result = status === null ? `no response (${failure})` : `${status} after ${durationMs} ms`;
-      output.line(`${name} ${id} to ${describeUrl(url)}: ${result}`);
+      const broken = failure === null ? "" : `, but the response broke off (${failure})`;
+      const result =
+        status === null ? `no response (${failure})` : `${status} after ${durationMs} ms${broken}`;
+      output.line(`${foreign(name)} ${foreign(id)} to ${describeUrl(url)}: ${result}`);
       output.response(response);
     });
     const by = signer === undefined ? "" : `It was signed with ${describeSecrets(signer)}. `;
     if (status === 401) output.note(by + REFUSED);
-    return isSuccess(status);
+    return isSuccess(status) && failure === null;
   },
 };
 

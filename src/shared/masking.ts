@@ -11,8 +11,8 @@ const SHORTEST_SIGNING_SECRET = 14;
 const NAME = /^[\p{L}\p{N} _.:@/\\~+-]*$/u;
 /** A run of base64 as long as a short key. A program on Windows may have turned its slashes. */
 const LONG_RUN = /[\w+/\\-]{24,}=*/g;
-/** What tells a key from words: a digit, or both cases. */
-const IRREGULAR = /\d|[a-z].*[A-Z]|[A-Z].*[a-z]/;
+/** A longer line is cut before it is looked at, so that nobody's long line takes long. In characters. */
+const LONGEST_LINE = 4_000;
 
 /** Returns whether a string has a signing secret. */
 export function hasSigningSecret(text: string): boolean {
@@ -33,13 +33,18 @@ export function hide(text: string, values: Iterable<string> = []): string {
   return rest.replace(SIGNING_SECRET, `whsec_${HIDDEN}`);
 }
 
-/** Hides everything that may be a secret in a line that another program printed. */
+/** Hides everything that may be a secret in a line that another program printed. Cuts a very long one. */
 export function masked(line: string): string {
-  return hide(line)
+  return hide(line.slice(0, LONGEST_LINE))
     .replace(/\{.*/s, "{…")
     .replace(/:\/\/\S*@/g, "://…@")
     .replace(/(:\/\/[^\s?]*\?)[^\s"'`]*/g, "$1…")
-    .replace(LONG_RUN, (run) => (IRREGULAR.test(run) ? HIDDEN : run));
+    .replace(LONG_RUN, (run) => (isIrregular(run) ? HIDDEN : run));
+}
+
+/** Returns what tells a key from words: whether it has a digit, or both cases. */
+function isIrregular(run: string): boolean {
+  return /\d/.test(run) || (/[a-z]/.test(run) && /[A-Z]/.test(run));
 }
 
 /** Returns a name or path that a program passed, for a message, unless it may be a secret passed in its place. */

@@ -2,14 +2,14 @@ import type { EndpointList } from "../../client";
 import { undefinedIfGone } from "../../client/errors";
 import { isPendingId } from "../../provider/identity";
 import { CodedError } from "../../shared/codedError";
-import { COMMAND, countOf } from "../../shared/words";
+import { COMMAND, countOf, joined } from "../../shared/words";
 import { type Account, withAccount } from "../account";
 import { type Entry, inventoryOf } from "../inventory/inventory";
 import type { StackResource } from "../inventory/owner";
 import { type KnownStack, readStacks } from "../inventory/stacks";
 import { allOption, jsonOption, stackOption } from "../options";
 import type { Context, Subcommand } from "../run";
-import { type Finding, gaps, joined, listFindings, stackFindings } from "./findings";
+import { type Finding, gaps, listFindings, stackFindings } from "./findings";
 import { findingOf, keysOfAccount, notCheckedIn, settingsFindings, shownSettings } from "./settings";
 import { readVersions, versionFindings } from "./versions";
 
@@ -33,9 +33,9 @@ export const doctor: Subcommand<Flags> = {
     const [versions, stacks] = await Promise.all(reading);
     const own = stacks.known.filter(({ isOwn }) => isOwn);
     const settings: ReturnType<typeof shownSettings> = [];
-    const findings: Finding[] = [];
-    const entries: Entry[] = [];
-    const gone: StackResource[] = [];
+    let findings: Finding[] = [];
+    let entries: readonly Entry[] = [];
+    let gone: readonly StackResource[] = [];
     let origin: Account["origin"] | undefined;
     // The list is newer than the states, so it has what they have.
     const asking = withAccount(context, async (account) => {
@@ -50,9 +50,9 @@ export const doctor: Subcommand<Flags> = {
         findings.push(...settingsFindings(account, pulumi, stacks, keys));
       }
       const inventory = inventoryOf(list, stacks, account.connection.timeoutMs);
-      entries.push(...inventory.entries);
-      findings.push(...listFindings(inventory, pulumi));
-      gone.push(...(await goneOf(list, own, account, keys)));
+      entries = inventory.entries;
+      findings = [...findings, ...listFindings(inventory, pulumi)];
+      gone = await goneOf(list, own, account, keys);
       return list.endpoints.length;
     });
     let blocked: string | undefined;
@@ -62,8 +62,8 @@ export const doctor: Subcommand<Flags> = {
       blocked = error.code;
       return null;
     });
-    findings.push(...gaps(stacks), ...own.flatMap((stack) => [...stackFindings(stack, entries, gone)]));
-    findings.push(...versionFindings(versions));
+    const ofStacks = own.flatMap((stack) => [...stackFindings(stack, entries, gone)]);
+    findings = [...findings, ...gaps(stacks), ...ofStacks, ...versionFindings(versions)];
     // Errors come before notes.
     findings.sort((a, b) => a.level.localeCompare(b.level));
     const shown = findings.map((each) => ({ ...each, remedy: toPaste(each.remedy, context, blocked) }));

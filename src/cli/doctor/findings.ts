@@ -1,8 +1,9 @@
 import { isPendingId } from "../../provider/identity";
 import type { Resource } from "../../provider/stackState";
+import { foreign } from "../../shared/escape";
 import { describeUrl } from "../../shared/url";
 import { describeResource, nameOf } from "../../shared/urn";
-import { CLEAR_OPERATIONS, COMMAND, quoted } from "../../shared/words";
+import { CLEAR_OPERATIONS, COMMAND, joined, quoted } from "../../shared/words";
 import { RECEIVER_OUTPUT } from "../../stack/config";
 import { type Entry, type Inventory, whyHeld } from "../inventory/inventory";
 import type { Owner, StackResource } from "../inventory/owner";
@@ -36,8 +37,6 @@ const NOTES: readonly FindingCode[] = [
   "VERSION_OLD",
   "RUN_UNDER_WAY",
 ];
-/** How many names a message has. */
-const MOST_NAMES = 5;
 
 export interface Finding {
   /** Only errors make the exit status 1. */
@@ -54,14 +53,6 @@ export function found(
   what: Pick<Finding, "message" | "remedy"> & Partial<Finding>,
 ): Finding {
   return { level: NOTES.includes(code) ? "note" : "error", code, ...what };
-}
-
-/** Joins names as a sentence does, and only counts those after the first few. */
-export function joined(names: readonly string[]): string {
-  const more = names.length - MOST_NAMES;
-  return new Intl.ListFormat("en-GB").format(
-    more > 0 ? [...names.slice(0, MOST_NAMES), `${more} more`] : names,
-  );
 }
 
 /** How far this machine's clock may be from the service's, in seconds. Receivers accept five minutes by default. */
@@ -192,7 +183,7 @@ export function* listFindings(inventory: Inventory, { withStack }: Pulumi): Gene
   for (const { endpoint, duplicateOf } of entries)
     if (duplicateOf !== undefined)
       yield found("DUPLICATE", {
-        message: `${endpoint.id} has the url (${describeUrl(endpoint.url)}) and type of ${describeResource(duplicateOf.resource)}, so each event is delivered twice`,
+        message: `${foreign(endpoint.id)} has the url (${describeUrl(endpoint.url)}) and type of ${describeResource(duplicateOf.resource)}, so each event is delivered twice`,
         remedy: `${withStack(`${COMMAND} delete ${quoted(endpoint.id)}`)}   # if nothing else needs it`,
       });
   for (const { endpoint, owner } of entries) {
@@ -202,7 +193,7 @@ export function* listFindings(inventory: Inventory, { withStack }: Pulumi): Gene
       ({ stack, resource }) => `pulumi state delete ${quoted(resource.urn)} --stack ${quoted(stack.name)}`,
     );
     yield found("MANAGED_TWICE", {
-      message: `${owner.shown} manage one endpoint, ${endpoint.id}: the first that deletes it takes it from the others`,
+      message: `${owner.shown} manage one endpoint, ${foreign(endpoint.id)}: the first that deletes it takes it from the others`,
       remedy: `${commands.join(" && ")}   # and take it out of that program`,
     });
   }

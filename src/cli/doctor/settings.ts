@@ -3,13 +3,14 @@ import { isPendingId } from "../../provider/identity";
 import { ENVIRONMENT_NAMES, SETTING_NAMES } from "../../provider/settings";
 import { providerNameOf, type Resource, wantedBy } from "../../provider/stackState";
 import type { CodedError } from "../../shared/codedError";
+import { foreign } from "../../shared/escape";
 import type { Origin } from "../../shared/permanent";
 import { nameOf } from "../../shared/urn";
-import { COMMAND, quoted } from "../../shared/words";
+import { COMMAND, joined, quoted } from "../../shared/words";
 import type { Account } from "../account";
 import type { KnownStack, Stacks } from "../inventory/stacks";
 import type { Pulumi } from "../pulumi";
-import { type Finding, found, joined } from "./findings";
+import { type Finding, found } from "./findings";
 
 /** Returns the settings that are set, and the key of the configuration or the variable that each comes from. Of the API key, the value is its fingerprint. */
 export function shownSettings({ configuration, origin }: Account, env: NodeJS.ProcessEnv) {
@@ -118,7 +119,7 @@ export function* settingsFindings(
   const name = quoted(selected.name);
   yield found("OTHER_ACCOUNT", {
     message:
-      `the stack ${selected.name} registered ${joined(others.map(({ urn }) => nameOf(urn)))} at ${baseUrl} with the API key ${account}, ` +
+      `the stack ${selected.name} registered ${joined(others.map(({ urn }) => nameOf(urn)))} at ${foreign(baseUrl)} with the API key ${foreign(account)}, ` +
       `and today's settings are ${origin.baseUrl} and ${origin.account} (the keys' fingerprints)`,
     remedy:
       baseUrl === origin.baseUrl

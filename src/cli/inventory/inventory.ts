@@ -2,8 +2,9 @@ import type { Endpoint, EndpointList } from "../../client";
 import { keyOf } from "../../provider/identity";
 import { wantedBy } from "../../provider/stackState";
 import { gracePeriodFor, parseTimestamp } from "../../provider/time";
+import { withoutUserInfo } from "../../shared/escape";
 import { describeUrl, normalizeUrl } from "../../shared/url";
-import { COMMAND } from "../../shared/words";
+import { COMMAND, joined } from "../../shared/words";
 import type { Account } from "../account";
 import { describeAge } from "../duration";
 import { CliError } from "../errors";
@@ -58,7 +59,7 @@ export async function takeInventory(
   if (!list.complete) output.warn("the service listed only a part of its endpoints: there may be more");
   const unrecognized = list.unrecognized.map(({ id }) => id);
   if (unrecognized.length > 0)
-    output.warn(`the service lists endpoints that cannot be read: ${unrecognized.join(", ")}`);
+    output.warn(`the service lists endpoints that cannot be read: ${joined(unrecognized)}`);
   for (const { why } of stacks.unreadable) output.warn(why);
   if (stacks.absence !== undefined && stacks.known.length === 0)
     output.note(`No stack of this project was read, because ${stacks.absence}.`);
@@ -78,7 +79,7 @@ export function inventoryOf(list: EndpointList, stacks: Stacks, timeoutMs: numbe
   const mayKeepAny = stacks.absence === undefined || stacks.absence === NO_STACK;
   const entries = owned.map(({ endpoint, owner }): Entry => {
     const isHidden = (owner.kind === "unknown" && mayKeepAny) || secretUrls.has(normalizeUrl(endpoint.url));
-    const shownUrl = isHidden ? describeUrl(endpoint.url) : endpoint.url;
+    const shownUrl = isHidden ? describeUrl(endpoint.url) : withoutUserInfo(endpoint.url);
     const duplicateOf = owner.by.length === 0 ? managedByKey.get(keyOf(endpoint)) : undefined;
     return { endpoint, owner, ageMs: ageOf(endpoint, list), shownUrl, duplicateOf };
   });

@@ -37,13 +37,23 @@ export function* bodiesBefore(body: Buffer): Generator<Candidate> {
   const json = parseJson(trimmed);
   if (typeof json === "string") yield ["body-json-string", "the string that this body holds as JSON", json];
   else if (json !== undefined)
-    for (const [how, written] of Object.entries(writingsOf(json)))
+    for (const [how, written] of Object.entries(writingsOf(json) ?? {}))
       yield ["body-reserialized", `this JSON as ${how}`, written];
 }
 
-/** Returns a value of JSON as the usual libraries write it. */
-function writingsOf(json: unknown): Readonly<Record<string, string>> {
+/** Returns a value of JSON as the usual libraries write it; undefined if it is too deep to be written. */
+function writingsOf(json: unknown): Readonly<Record<string, string>> | undefined {
+  try {
+    return writings(json);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return undefined;
+  }
+}
+
+function writings(json: unknown): Readonly<Record<string, string>> {
   const compact = JSON.stringify(json);
+  const { timestamp }: { timestamp?: unknown } = Object(json);
   return {
     "JSON.stringify writes it": compact,
     "JSON.stringify writes it with an indent of 2 spaces": JSON.stringify(json, null, 2),
@@ -53,7 +63,7 @@ function writingsOf(json: unknown): Readonly<Record<string, string>> {
     "Python's json.dumps writes it with compact separators": asciiOnly(compact),
     "PHP's json_encode writes it": asciiOnly(compact.replaceAll("/", "\\/")),
     "PHP's json_encode writes it with JSON_UNESCAPED_UNICODE": compact.replaceAll("/", "\\/"),
-    "a validation or `probe` writes it": validationBody(String(Object(json).timestamp)),
+    ...(typeof timestamp === "string" && { "a validation or `probe` writes it": validationBody(timestamp) }),
   };
 }
 
