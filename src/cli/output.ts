@@ -1,6 +1,6 @@
 import { styleText } from "node:util";
 import type { CodedError } from "../shared/codedError";
-import { foreign, printable } from "../shared/escape";
+import { foreign, messageLine, printable, withoutUserInfo } from "../shared/escape";
 import { hide, spellingsOf } from "../shared/masking";
 
 /** How often progress is shown, in milliseconds. */
@@ -118,7 +118,7 @@ export class Output {
 
   /** Returns a string as it is printed: without secrets, and harmless for a terminal. */
   shown(text: string): string {
-    return printable(this.masked(text));
+    return messageLine(this.masked(text));
   }
 
   get #people(): Sink {
@@ -126,7 +126,8 @@ export class Output {
   }
 
   #writeJson(value: unknown, indent = 0): void {
-    const masked = (_name: string, each: unknown) => (typeof each === "string" ? this.masked(each) : each);
+    const masked = (_name: string, each: unknown) =>
+      typeof each === "string" ? withoutUserInfo(this.masked(each)) : each;
     const lines = JSON.stringify(value, masked, indent).split("\n");
     this.options.stdout.write(`${lines.map(printable).join("\n")}\n`);
   }

@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { openDispatcher } from "../shared/dispatcher";
+import { foreign } from "../shared/escape";
 import { describeUrl } from "../shared/url";
 import type { ClientContext } from "./attempt";
 import { systemClock } from "./clock";
@@ -102,7 +103,7 @@ export class WebhooksClient {
 
   /** @throws WebhookError `INVALID_ARGUMENT` */
   #withId<Name extends "get" | "delete">(name: Name, id: string) {
-    const description = `${name} webhook endpoint ${JSON.stringify(id)}`;
+    const description = `${name} webhook endpoint ${foreign(JSON.stringify(id))}`;
     // URL resolution would turn "." and ".." into another path, and an empty id would be the path of all endpoints.
     // A program in another language may pass something other than a string.
     if (typeof id !== "string" || ["", ".", ".."].includes(id)) {

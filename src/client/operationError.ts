@@ -1,3 +1,4 @@
+import { foreign } from "../shared/escape";
 import { isRecord } from "../shared/json";
 import type { Attempt } from "./attempt";
 import type { WebhookErrorCode } from "./errors";
@@ -24,7 +25,7 @@ export function operationError(
   const { code, mayHaveWorked, last, attempts } = failure;
   const response = last?.response;
   const times = attempts > 1 ? ` (attempt ${attempts})` : "";
-  const what = `Cannot ${description}: ${method} ${url} ${whatHappened(failure)}${times}.`;
+  const what = `Cannot ${description}: ${method} ${foreign(url)} ${whatHappened(failure)}${times}.`;
   const outcome = mayHaveWorked ? "undecided" : "not-made";
   const isLimited = code === "UNAUTHORIZED" && response?.headers["retry-after"] !== undefined;
   const text = [what, ADVICE[code], isLimited && MAY_LIMIT, name === "register" && mayHaveWorked && MAY_EXIST]

@@ -1,3 +1,5 @@
+import { messageLine } from "./escape";
+
 /**
  * Where an exported class keeps its name, so that `instanceof` recognizes the errors of another copy of this package: a program may load
  * both module formats. The name of the function itself won't do, because minifiers change it.
@@ -21,9 +23,10 @@ export abstract class CodedError<Code extends string = string> extends Error {
   declare readonly detail: string;
 
   constructor(code: Code, detail: string, { cause }: { readonly cause?: unknown } = {}) {
-    super(`${detail} (${code})`, cause === undefined ? undefined : { cause });
+    const shown = detail.split("\n").map(messageLine).join("\n");
+    super(`${shown} (${code})`, cause === undefined ? undefined : { cause });
     this.code = code;
-    Object.defineProperty(this, "detail", { value: detail });
+    Object.defineProperty(this, "detail", { value: shown });
   }
 }
 

@@ -1,11 +1,13 @@
 /** Characters that a terminal may obey instead of showing: controls, formats such as bidirectional overrides, and line separators. */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 /** What the log of a pipeline obeys: `::` where a line begins, of GitHub Actions; `##[` and `##vso[`, also of Azure Pipelines. */
-const COMMAND_OF_LOG = /(?<=^\s*):(?=:)|#(?=#(?:vso)?\[)/g;
+const COMMAND_OF_LOG = /:(?=:)(?<=^\s*:)|#(?=#(?:vso)?\[)/g;
 /** The user name and the password of a url. */
 const USER_INFO = /(:[\\/]{2,})[^\s\\/?#]*@/g;
 /** The longest value of others that a message shows, in characters. */
 const LONGEST_VALUE = 200;
+/** The longest line that a message has, in characters: longer than any that is made of values of the usual length. */
+const LONGEST_LINE = 4_000;
 
 /** Returns a string in one line that neither a terminal nor the log of a pipeline obeys. What may control them is escaped as in JSON. */
 export function printable(text: string): string {
@@ -17,10 +19,21 @@ export function printable(text: string): string {
  * the password of a url, and its beginning only. Every such value in a message passes this.
  */
 export function foreign(value: string | number): string {
-  const text = withoutUserInfo(String(value));
-  const shown = printable(text.slice(0, LONGEST_VALUE));
-  const isCut = text.length > LONGEST_VALUE || shown.length > LONGEST_VALUE;
-  return isCut ? `${shown.slice(0, LONGEST_VALUE)}…` : shown;
+  return lineOf(String(value), LONGEST_VALUE);
+}
+
+/**
+ * Returns a line as somebody gets it: what an error, a log and the command print passes this. So a value that was forgotten cannot do
+ * more than stand there.
+ */
+export function messageLine(text: string): string {
+  return lineOf(text, LONGEST_LINE);
+}
+
+function lineOf(given: string, longest: number): string {
+  const text = withoutUserInfo(given);
+  const shown = printable(text.slice(0, longest));
+  return text.length > longest || shown.length > longest ? `${shown.slice(0, longest)}…` : shown;
 }
 
 /** Drops the user name and the password of each url in a string. */

@@ -1,3 +1,5 @@
+import { foreign } from "./escape";
+
 /** The engine's own provider is named `default`, or `default` and its version. */
 const DEFAULT_PROVIDER = /^default(_\d+_\d+_\d+\w*)?$/;
 
@@ -15,7 +17,7 @@ export function stackOf(urn: string): { readonly stack: string; readonly project
 /** Describes a resource by its name, its project and its stack. */
 export function describeResource({ urn }: { readonly urn: string }): string {
   const { project, stack } = stackOf(urn);
-  return `${nameOf(urn)} in ${project}/${stack}`;
+  return `${foreign(nameOf(urn))} in ${foreign(project)}/${foreign(stack)}`;
 }
 
 /** Returns whether a provider of this name is the engine's own, which no program declared. */

@@ -1,4 +1,4 @@
-import { foreign, printable } from "./escape";
+import { foreign, printable, withoutUserInfo } from "./escape";
 
 /** Returns a number with its noun, such as "2 endpoints". */
 export function countOf(number: number, noun: string): string {
@@ -17,15 +17,20 @@ export function joined(names: readonly string[]): string {
 
 /** What stands in a command line for a value that nobody should paste. */
 const NOT_PASTED = "…";
-/** What a shell takes as it is. What begins with a dash is an option to most commands. */
-const PLAIN = /^[\w+/=.:][\w+/=.:-]*$/;
+/** What a shell takes as it is. */
+const PLAIN = /^[\w+/=.:-]+$/;
 /** What cmd.exe or PowerShell obeys between double quotes. cmd.exe knows no others. */
 const OBEYED_ON_WINDOWS = /["“”„%!$`]|\\$/;
 
+/** A longer value is in no command line, in characters. */
+const LONGEST_PASTED = 1_000;
+
 /** Quotes a value for a shell of this platform, if it needs that. Returns "…" for one that no command line should have. */
 export function quoted(value: string, platform: NodeJS.Platform = process.platform): string {
+  const isOption = value.startsWith("-");
+  if (isOption || value.length > LONGEST_PASTED || printable(withoutUserInfo(value)) !== value)
+    return NOT_PASTED;
   if (PLAIN.test(value)) return value;
-  if (value.startsWith("-") || printable(value) !== value) return NOT_PASTED;
   if (platform !== "win32") return `'${value.replaceAll("'", "'\\''")}'`;
   return OBEYED_ON_WINDOWS.test(value) ? NOT_PASTED : `"${value}"`;
 }

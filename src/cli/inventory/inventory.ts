@@ -2,7 +2,6 @@ import type { Endpoint, EndpointList } from "../../client";
 import { keyOf } from "../../provider/identity";
 import { wantedBy } from "../../provider/stackState";
 import { gracePeriodFor, parseTimestamp } from "../../provider/time";
-import { withoutUserInfo } from "../../shared/escape";
 import { describeUrl, normalizeUrl } from "../../shared/url";
 import { COMMAND, joined } from "../../shared/words";
 import type { Account } from "../account";
@@ -79,7 +78,7 @@ export function inventoryOf(list: EndpointList, stacks: Stacks, timeoutMs: numbe
   const mayKeepAny = stacks.absence === undefined || stacks.absence === NO_STACK;
   const entries = owned.map(({ endpoint, owner }): Entry => {
     const isHidden = (owner.kind === "unknown" && mayKeepAny) || secretUrls.has(normalizeUrl(endpoint.url));
-    const shownUrl = isHidden ? describeUrl(endpoint.url) : withoutUserInfo(endpoint.url);
+    const shownUrl = isHidden ? describeUrl(endpoint.url) : endpoint.url;
     const duplicateOf = owner.by.length === 0 ? managedByKey.get(keyOf(endpoint)) : undefined;
     return { endpoint, owner, ageMs: ageOf(endpoint, list), shownUrl, duplicateOf };
   });

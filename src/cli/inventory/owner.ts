@@ -3,7 +3,7 @@ import { isFit } from "../../provider/decide";
 import { keyOf } from "../../provider/identity";
 import { evidenceOf, type Resource, wantedBy } from "../../provider/stackState";
 import { describeResource } from "../../shared/urn";
-import { CLEAR_OPERATIONS, quoted } from "../../shared/words";
+import { CLEAR_OPERATIONS, joined, quoted } from "../../shared/words";
 import type { KnownStack, Stacks } from "./stacks";
 import { describeWork } from "./work";
 
@@ -82,7 +82,7 @@ function unfinishedIn(stack: KnownStack, graceMs: number) {
 }
 
 function managed(by: readonly StackResource[]): Owner {
-  const shown = by.map(({ resource }) => describeResource(resource)).join(" and ");
+  const shown = joined(by.map(({ resource }) => describeResource(resource)));
   const whyNotOrphan =
     `it is managed by ${shown} (${by[0]?.resource.urn}). To delete it, take it out of that program, and run \`pulumi up\`. To manage ` +
     "it in another stack, run `pulumi state move`";
