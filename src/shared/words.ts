@@ -50,8 +50,13 @@ export function isPlainId(id: string): boolean {
   return PLAIN_ID.test(id);
 }
 
-/** Returns a command line of this package for an endpoint, in backquotes. */
+/** Returns a command line of this package for an endpoint. One with "…" is for an id that must be looked up. */
+export function commandFor(subcommand: "get" | "delete", id: string, flags = ""): string {
+  return `${COMMAND} ${subcommand} ${isPlainId(id) ? id : NOT_PASTED}${flags}`;
+}
+
+/** Returns the same in backquotes. */
 export function commandLine(subcommand: "get" | "delete", id: string, flags = ""): string {
-  const line = (shown: string) => `\`${COMMAND} ${subcommand} ${shown}${flags}\``;
-  return isPlainId(id) ? line(id) : `${line(NOT_PASTED)} (\`list\` shows its id)`;
+  const line = `\`${commandFor(subcommand, id, flags)}\``;
+  return isPlainId(id) ? line : `${line} (\`list\` shows its id)`;
 }

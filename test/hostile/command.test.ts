@@ -1,7 +1,7 @@
 import { backend, recorded } from "../cli/backend";
 import { makeFolder, run, SECRET } from "../cli/running";
 import { receiver } from "../emulator/receiver";
-import { hostileService, rowsOf } from "./service";
+import { hostileService, JOBS, rowsOf } from "./service";
 import { EACH_VALUE, harmIn, VALUES } from "./values";
 
 const env = { WEBHOOK_SECRET: SECRET };
@@ -21,7 +21,7 @@ const SUBCOMMANDS: readonly (readonly [string, (id: string) => readonly string[]
 describe.each(EACH_VALUE)("a service whose values are %s", (_what, value) => {
   test.each(SUBCOMMANDS)("is harmless in what %s prints", async (_name, argsFor) => {
     const baseUrl = await hostileService(rowsOf(value), { error: value });
-    const own = { dev: { resources: [recorded("jobs", { id: "wh_1", url: "https://hooks.example.com/" })] } };
+    const own = { dev: { resources: [recorded("jobs", JOBS)] } };
     const { stdout, stderr } = await run(argsFor(value), {
       pulumi: backend({ baseUrl, own }),
       answers: ["n"],

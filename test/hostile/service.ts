@@ -27,11 +27,19 @@ export async function hostileService(rows: readonly Row[], refusal: unknown = {}
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Returns rows in which the service's own values are this one. The second cannot be read. */
+/** What the program of a test declares. */
+export const JOBS = { url: "https://hooks.example.com/jobs", type: "development" } as const;
+
+/**
+ * Returns rows in which the service's own values are this one. The second cannot be read, the third is what the program has, and the
+ * fourth has the same url.
+ */
 export function rowsOf(value: string): Row[] {
   const url = `https://user:hunter2@hooks.example.com/${value}`;
   return [
     { id: value, url, type: "production", createdAt: value, updatedAt: value },
     { id: `${value} `, url, type: value },
+    { id: "wh_jobs", ...JOBS },
+    { id: `${value}2`, ...JOBS, createdAt: value },
   ];
 }

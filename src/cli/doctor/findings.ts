@@ -3,7 +3,7 @@ import type { Resource } from "../../provider/stackState";
 import { foreign } from "../../shared/escape";
 import { describeUrl } from "../../shared/url";
 import { describeResource, nameOf } from "../../shared/urn";
-import { CLEAR_OPERATIONS, COMMAND, joined, quoted } from "../../shared/words";
+import { CLEAR_OPERATIONS, COMMAND, commandFor, joined, quoted } from "../../shared/words";
 import { RECEIVER_OUTPUT } from "../../stack/config";
 import { type Entry, type Inventory, whyHeld } from "../inventory/inventory";
 import type { Owner, StackResource } from "../inventory/owner";
@@ -184,7 +184,7 @@ export function* listFindings(inventory: Inventory, { withStack }: Pulumi): Gene
     if (duplicateOf !== undefined)
       yield found("DUPLICATE", {
         message: `${foreign(endpoint.id)} has the url (${describeUrl(endpoint.url)}) and type of ${describeResource(duplicateOf.resource)}, so each event is delivered twice`,
-        remedy: `${withStack(`${COMMAND} delete ${quoted(endpoint.id)}`)}   # if nothing else needs it`,
+        remedy: `${withStack(commandFor("delete", endpoint.id))}   # if nothing else needs it`,
       });
   for (const { endpoint, owner } of entries) {
     const [, ...more] = managersIn(owner);
