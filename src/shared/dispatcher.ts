@@ -9,7 +9,8 @@ class ProxyError extends CodedError<"INVALID_OPTION"> {
     super(
       "INVALID_OPTION",
       "HTTPS_PROXY or HTTP_PROXY in the environment is not the URL of a proxy. Set it to a URL such as " +
-        "http://proxy.example.com:8080, or remove it",
+        "http://proxy.example.com:8080, or remove it. In a user name and a password, encode special characters: %40 for @, %23 for #, " +
+        "%2F for /, %25 for %",
     );
   }
 }

@@ -1,5 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { failOnce, withoutStack } from "../shared/failOnce";
+import { isRecord } from "../shared/json";
+import { shown } from "../shared/masking";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
 // Two imports, because the declarations must suit TypeScript 3.8, which has no inline types.
 import type { ReceiverConfig, ReceiverEndpoint } from "./config";
@@ -46,19 +48,25 @@ export function receiverConfig(args: ReceiverConfigArgs): pulumi.Output<Receiver
 
 /** Keeps what a configuration says of each endpoint. @throws RunError for what is not one, which TypeScript may overlook in an output */
 function described(endpoints: Readonly<Record<string, ReceiverConfigEndpoint>>) {
-  if (pulumi.Resource.isInstance(endpoints))
-    refuse(["endpoints is a resource: pass a map of names to endpoints, such as { jobs }"]);
+  if (!isRecord(endpoints) || pulumi.Resource.isInstance(endpoints))
+    refuse([`endpoints is ${kindOf(endpoints)}: pass a map of names to endpoints, such as { jobs }`]);
   const lacks = (one: unknown) => ["id", "url", "type"].some((name) => !Reflect.get(Object(one), name));
   const others = Object.keys(endpoints).filter((name) => lacks(endpoints[name]));
   refuse(
     others.map(
       (name) =>
-        `${JSON.stringify(name)} of endpoints has no id, url and type: pass a WebhookEndpoint, such as the one that a component has`,
+        `${JSON.stringify(shown(name))} of endpoints has no id, url and type: pass a WebhookEndpoint, such as the one that a component has`,
     ),
   );
   return Object.fromEntries(
     Object.entries(endpoints).map(([name, { id, url, type }]) => [name, { id, url, type }]),
   );
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined || value === null) return String(value);
+  if (Array.isArray(value)) return "a list";
+  return typeof value === "object" ? "a resource" : `a ${typeof value}`;
 }
 
 /** @throws RunError for any problem. The SDK prints it without a stack, and without a secret. */

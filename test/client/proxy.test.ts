@@ -50,13 +50,30 @@ test("requests to this machine, and to what NO_PROXY names, never go through a p
   expect(proxy.tunnels).toHaveLength(0);
 });
 
-test.each(["http://user:secret@:bad:", "ftp://secret"])(
-  "an invalid proxy URL is refused with an error that omits it: %s",
+test.each(["p@ss:w0rd", "p%40ss%3Aw0rd"])(
+  "a proxy gets the password p@ss:w0rd, given as %s",
+  async (given) => {
+    const proxy = await startProxy();
+    await throughProxy({ HTTPS_PROXY: `http://user:${given}@127.0.0.1:${proxy.port}` });
+    const authorization = `Basic ${Buffer.from("user:p@ss:w0rd").toString("base64")}`;
+    expect(proxy.tunnels).toMatchObject([{ authorization }]);
+  },
+);
+
+test.each([
+  ...["http://user:secret@:bad:", "ftp://secret", "http://user:1#secret@127.0.0.1:1"],
+  ...[
+    "http://user:secret#1@127.0.0.1:1",
+    "http://user:secret/1@127.0.0.1:1",
+    "http://user:secret%1@127.0.0.1:1",
+  ],
+])(
+  "an invalid proxy URL is refused with an error that omits it, and says how to encode a password: %s",
   (proxy) => {
     process.env.HTTPS_PROXY = proxy;
     const open = () => clientOf("https://api.example.com");
     expect(open).toThrow(
-      /HTTPS_PROXY or HTTP_PROXY in the environment is not the URL of a proxy.*INVALID_OPTION/,
+      /HTTPS_PROXY or HTTP_PROXY in the environment is not the URL of a proxy.*%23 for #.*INVALID_OPTION/,
     );
     expect(open).not.toThrow(/secret/);
   },

@@ -120,6 +120,10 @@ exports.one = receiverConfig({ secrets: pulumi.secret(${JSON.stringify(wrong[1])
 const hooks = new pulumi.ComponentResource("acme:Hooks", "hooks");
 const given = { secrets: ${JSON.stringify(issued)} };
 exports.mixed = receiverConfig({ endpoints: { jobs, hooks, none: undefined }, ...given });
+exports.named = receiverConfig({ endpoints: { [given.secrets]: undefined, "\\u001b[31m": undefined }, ...given });
+exports.none = receiverConfig({ endpoints: pulumi.output(undefined), ...given });
+exports.list = receiverConfig({ endpoints: [jobs], ...given });
+exports.text = receiverConfig({ endpoints: given.secrets, ...given });
 exports.later = receiverConfig({ endpoints: pulumi.output("").apply(() => ({ later: hooks })), ...given });
 exports.whole = receiverConfig({ endpoints: hooks, ...given });`);
   const { exitCode, output } = await project.pulumi("preview");
@@ -130,7 +134,10 @@ exports.whole = receiverConfig({ endpoints: hooks, ...given });`);
   expect(output).toContain("receiverConfig: secret 1 of 1 is cut off");
   expect(output).toMatch(/receiverConfig: "hooks" of endpoints has no id.*; "none" of endpoints has no id/);
   expect(output).toContain('receiverConfig: "later" of endpoints has no id, url and type');
-  expect(output).toContain("receiverConfig: endpoints is a resource");
+  for (const kind of ["a resource", "undefined", "a list", "a string"])
+    expect(output).toContain(`receiverConfig: endpoints is ${kind}: pass a map`);
+  expect(output).toMatch(/receiverConfig: "\(not shown, .* of endpoints has no id.*; "\(not shown, /);
+  expect(output).not.toContain("\u001b");
   expect(output).not.toContain("PromiseRejectionHandledWarning");
   expect(leaked(output, [issued])).toEqual([]);
 });
