@@ -15,7 +15,7 @@ const { goUp } = require("./rehearse/languages");
 const { commandsOf, sectionOf } = require("./rehearse/pages");
 const { quickStart } = require("./rehearse/quickStart");
 const { startRegistry } = require("./rehearse/registry");
-const { releaseCommands } = require("./rehearse/workflow");
+const { commandsOfJob } = require("./rehearse/workflow");
 
 const repository = process.env.GITHUB_REPOSITORY ?? "example-owner/pulumi-webhook-endpoints";
 /** How long a step may take, in seconds: one that is alone takes fifteen at most. */
@@ -50,7 +50,7 @@ function copyCheckout(folder) {
   fs.symlinkSync(path.join(root, "node_modules"), path.join(folder, "node_modules"));
 }
 
-/** Runs the release's commands on the machine of a workflow. Returns the version. */
+/** Runs the commands of the release's jobs, each on a machine of its own: what publishes has no checkout. Returns the version. */
 async function release({ registry, releases }) {
   const { version } = require("../package.json");
   const bin = path.join(place, "bin");
@@ -58,14 +58,25 @@ async function release({ registry, releases }) {
   const gh = `#!/bin/sh\nexec '${process.execPath}' '${path.join(__dirname, "rehearse/gh.js")}' "$@"\n`;
   fs.writeFileSync(path.join(bin, "gh"), gh, { mode: 0o755 });
   const env = { GITHUB_REPOSITORY: repository, GITHUB_REF_NAME: `v${version}`, RELEASES: releases };
-  const workflow = new Machine(path.join(place, "workflow"), { path: [bin], env });
-  configureNpm(workflow, registry);
-  copyCheckout(workflow.folder);
-  for (const command of releaseCommands())
-    await step(`release.yml: ${command.trim().split("\n")[0]}`, () => workflow.type(command));
+  const outputs = path.join(place, "outputs");
+  const build = new Machine(path.join(place, "build"), { env: { ...env, GITHUB_OUTPUT: outputs } });
+  configureNpm(build, registry);
+  copyCheckout(build.folder);
+  await runJob("build", build);
+  const [, SHA256] = /^sha256=(\w+)$/m.exec(fs.readFileSync(outputs, "utf8")) ?? [];
+  const publish = new Machine(path.join(place, "publish"), { path: [bin], env: { ...env, SHA256 } });
+  configureNpm(publish, registry);
+  fs.copyFileSync(path.join(build.folder, "release.tar"), path.join(publish.folder, "release.tar"));
+  await runJob("publish", publish);
   const folder = path.join(releases, `v${version}`);
   await step("the release has what the CLI looks for", () => checkRelease(folder, { version, repository }));
   return version;
+}
+
+/** Runs the commands of a job of the release. */
+async function runJob(name, machine) {
+  for (const command of commandsOfJob(name))
+    await step(`release.yml, ${name}: ${command.trim().split("\n")[0]}`, () => machine.type(command));
 }
 
 /** Lets npm install from the registry, and publish to it. */

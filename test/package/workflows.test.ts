@@ -20,3 +20,21 @@ test.each(own)("%s pins each action by its commit, and says which version that i
   expect(used.length).toBeGreaterThan(1);
   expect(used.filter((action) => !PINNED.test(action))).toEqual([]);
 });
+
+test.each(own)(
+  "in %s, a job that may write or sign runs no code of the repository or of its packages",
+  (_name, text) => {
+    const [, ...jobs] = (text.split("\njobs:\n")[1] ?? "").split(/^ {2}(?=\w+:\n)/m);
+    expect(jobs.length).toBeGreaterThan(1);
+    // One that calls a workflow runs nothing itself.
+    for (const job of jobs.filter((each) => /^ {6}\S+: write$/m.test(each) && !/^ {4}uses: /m.test(each))) {
+      expect(job).toMatch(/^ {4}environment:/m);
+      expect(job).not.toContain("actions/checkout");
+      for (const [, run] of job.matchAll(/run: (.*)/g))
+        expect(run).not.toMatch(
+          /\bnode\b|\bnpx\b|^\||\bnpm (?!publish .* --ignore-scripts$|install --global npm@)/,
+        );
+    }
+    expect(text).toMatch(/^permissions:/m);
+  },
+);

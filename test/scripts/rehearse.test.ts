@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { archiveName, checkInstalled, checkRelease } from "../../scripts/rehearse/checks";
 import { codeOf, commandsOf, sectionOf } from "../../scripts/rehearse/pages";
-import { releaseCommands } from "../../scripts/rehearse/workflow";
+import { commandsOfJob } from "../../scripts/rehearse/workflow";
 
 // `npm run rehearse` itself runs in .ci/run. These are the mistakes that it must find.
 
@@ -47,15 +47,19 @@ test("a package is refused if it lacks a file that its package.json names, at an
   expect(() => checkInstalled(place)).not.toThrow();
 });
 
-test("the rehearsal runs each command of the job that publishes, but for the one that needs a registry", () => {
-  const workflow = readFileSync(join(root, ".github/workflows/release.yml"), "utf8");
-  const job = workflow.split("\n  release:\n")[1]?.split("\n  site:\n")[0] ?? "";
-  const commands = releaseCommands();
-  expect(commands).toHaveLength((job.match(/- run: /g) ?? []).length - 1);
-  expect(commands.join("\n")).toMatch(
-    /npm pkg set .*npm pack .*gh release create .*npm publish .*gh release edit /s,
-  );
-});
+test.each([
+  ["build", "publish", 0, /npm pkg set .*npm pack .*plugin\.js .*tar -cf release\.tar .*GITHUB_OUTPUT/s],
+  ["publish", "site", 1, /sha256sum --check .*gh release create .*npm publish .*gh release edit /s],
+])(
+  "the rehearsal runs each command of the job %s, but for one that needs a registry",
+  (name, next, left, order) => {
+    const workflow = readFileSync(join(root, ".github/workflows/release.yml"), "utf8");
+    const job = workflow.split(`\n  ${name}:\n`)[1]?.split(`\n  ${next}:\n`)[0] ?? "";
+    const commands = commandsOfJob(name);
+    expect(commands).toHaveLength((job.match(/^ +(- )?run: /gm) ?? []).length - left);
+    expect(commands.join("\n")).toMatch(order);
+  },
+);
 
 test("the rehearsal finds what it types in the pages", () => {
   const read = (name: string) => readFileSync(join(root, name), "utf8");
