@@ -39,8 +39,8 @@ export const probe: Subcommand<Flags> = {
     output.data(result, () => {
       output.line(
         validated
-          ? `Validated. A genuine delivery got ${genuine.status}, a broken one ${broken.status}.`
-          : `Not validated: ${reason} (${code}).`,
+          ? `The receiver accepted a delivery that was signed with ${receiver.secrets.length === 1 ? "its secret" : "each secret"} (${genuine.status}), and refused one with a broken signature (${broken.status}).`
+          : `Not proven: ${reason} (${code}).`,
       );
       const tried = `Tried ${describeSecrets(signing)}.`;
       const limit = "Only a delivery of the service proves that the service signs with it.";

@@ -1,3 +1,4 @@
+import { parseJson } from "../shared/json";
 import { type PulumiCommandResult, quotedError } from "../shared/pulumiCommand";
 import { quoted } from "../shared/words";
 import { CliError } from "./errors";
@@ -65,15 +66,29 @@ export class Pulumi {
         );
       const absence = absenceAfter(error);
       if (absence === undefined || this.stack !== undefined) throw error;
-      return { absence };
+      // It may be the wrong backend.
+      return {
+        absence: absence === NOT_SELECTED ? `${absence} in ${await this.describeBackend()}` : absence,
+      };
     }
   }
+
+  /** Names the backend, without a password that its url may hold. Never rejects. */
+  async describeBackend(): Promise<string> {
+    const asked = this.forStack(undefined).run(["whoami", "--json", "-v"]);
+    const { stdout } = await asked.catch(() => ({ stdout: "" }));
+    const { url } = Object(parseJson(stdout)) as { readonly url?: unknown };
+    const [, shown] = /^([^?#]+)/.exec(typeof url === "string" ? url : "") ?? [];
+    return shown === undefined ? "this backend" : `the backend ${shown.replace(/\/\/[^/]*@/, "//")}`;
+  }
 }
+
+const NOT_SELECTED = "no stack is selected";
 
 function absenceAfter({ code, detail }: CliError): string | undefined {
   if (code === "PULUMI_MISSING") return "the command pulumi was not found on PATH";
   if (/no Pulumi\.yaml project file found/.test(detail)) return "this folder has no Pulumi project";
   // Outside a project, some commands ask for a login first.
   if (/PULUMI_ACCESS_TOKEN must be set for login/.test(detail)) return "Pulumi is not logged in";
-  return /no stack selected/.test(detail) ? "no stack is selected" : undefined;
+  return /no stack selected/.test(detail) ? NOT_SELECTED : undefined;
 }

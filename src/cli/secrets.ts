@@ -1,12 +1,7 @@
+import { fingerprintOf } from "../signature/fingerprint";
 import { problemsOfSecrets } from "../signature/secret";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
-import {
-  fingerprintOf,
-  parseConfig,
-  RECEIVER_OUTPUT,
-  ReceiverConfigError,
-  type ReceiverEndpoint,
-} from "../stack/config";
+import { parseConfig, RECEIVER_OUTPUT, ReceiverConfigError, type ReceiverEndpoint } from "../stack/config";
 import { CliError } from "./errors";
 import type { Context } from "./run";
 
@@ -35,30 +30,33 @@ const WAYS =
  */
 export async function readSecrets(context: Context): Promise<SigningSecrets> {
   const found = await findSecrets(context);
-  if (found !== undefined) return found;
-  const { terminal } = context;
-  if (!terminal.isInteractive) throw new CliError("SECRET_MISSING", `there is no signing secret. ${WAYS}`);
+  if (!("absence" in found)) return found;
+  const { terminal, output } = context;
+  const missing = `there is no signing secret: ${found.absence}`;
+  if (!terminal.isInteractive) throw new CliError("SECRET_MISSING", `${missing}. ${WAYS}`);
+  output.note(`There is no signing secret: ${found.absence}.`);
   const typed = await terminal.question("The signing secret (whsec_…, not shown): ", { hidden: true });
   return hide(context, ofText(typed, "what was typed"));
 }
 
-/** The same without a question: undefined if there is no secret. @throws as `readSecrets` does */
-export async function findSecrets(context: Context): Promise<SigningSecrets | undefined> {
+/** The same without a question: why there is none, if there is no secret. @throws as `readSecrets` does */
+export async function findSecrets(context: Context): Promise<SigningSecrets | { readonly absence: string }> {
   const { env, pulumi } = context;
   const { WEBHOOK_SECRET, WEBHOOK_RECEIVER }: NodeJS.ProcessEnv = pulumi.stack === undefined ? env : {};
   if (WEBHOOK_SECRET) return hide(context, ofText(WEBHOOK_SECRET, "WEBHOOK_SECRET"));
   if (WEBHOOK_RECEIVER) return hide(context, ofConfig(WEBHOOK_RECEIVER, "WEBHOOK_RECEIVER"));
   const found = await ofStack(context);
-  return found && hide(context, found);
+  return "absence" in found ? found : hide(context, found);
 }
 
-async function ofStack({ output, pulumi }: Context): Promise<SigningSecrets | undefined> {
+async function ofStack({ output, pulumi }: Context): Promise<SigningSecrets | { readonly absence: string }> {
   const { stack } = pulumi;
   const reading = pulumi.find<Record<string, unknown>>(["stack", "output", "--json", "--show-secrets"]);
-  const { value: outputs } = await output.during(() => "Reading the stack's outputs…", reading);
+  const { value: outputs, absence } = await output.during(() => "Reading the stack's outputs…", reading);
+  if (outputs === undefined) return { absence: `${absence}` };
   // A stack that the user named must have one.
-  if (outputs === undefined || (stack === undefined && !Object.hasOwn(outputs, RECEIVER_OUTPUT)))
-    return undefined;
+  if (stack === undefined && !Object.hasOwn(outputs, RECEIVER_OUTPUT))
+    return { absence: `the selected stack has no output ${RECEIVER_OUTPUT}` };
   const source = stack === undefined ? "the selected stack" : `the stack ${stack}`;
   const others = new Map<string, readonly string[]>();
   for (const [name, value] of Object.entries(outputs)) {

@@ -74,7 +74,8 @@ export const send: Subcommand<Flags> = {
       const broken = failure === null ? "" : `, but the response broke off (${failure})`;
       const result =
         status === null ? `no response (${failure})` : `${status} after ${durationMs} ms${broken}`;
-      output.line(`${foreign(name)} ${foreign(id)} to ${describeUrl(url)}: ${result}`);
+      // A receiver's configuration does not say which of its urls are secret.
+      output.line(`${foreign(name)} ${foreign(id)} to ${to ?? describeUrl(url)}: ${result}`);
       output.response(response);
     });
     const by = signer === undefined ? "" : `It was signed with ${describeSecrets(signer)}. `;

@@ -27,8 +27,14 @@ export function operationError(
   const times = attempts > 1 ? ` (attempt ${attempts})` : "";
   const what = `Cannot ${description}: ${method} ${foreign(url)} ${whatHappened(failure)}${times}.`;
   const outcome = mayHaveWorked ? "undecided" : "not-made";
+  const isNoApi = name === "list" && (response?.status === 404 || response?.status === 405);
   const isLimited = code === "UNAUTHORIZED" && response?.headers["retry-after"] !== undefined;
-  const text = [what, ADVICE[code], isLimited && MAY_LIMIT, name === "register" && mayHaveWorked && MAY_EXIST]
+  const text = [
+    what,
+    isNoApi ? NO_API : ADVICE[code],
+    isLimited && MAY_LIMIT,
+    name === "register" && mayHaveWorked && MAY_EXIST,
+  ]
     .filter(Boolean)
     .join(" ");
   const details = {
@@ -66,6 +72,9 @@ function nameOf(cause: unknown): string {
 
 const MAY_EXIST =
   "The endpoint may have been registered anyway: list the endpoints before you register it again.";
+
+const NO_API =
+  "There is no webhooks API at this base URL: set it to the address below which the service has /webhooks.";
 
 const MAY_LIMIT = "Or it limits requests, because it asked to wait: then try again later.";
 

@@ -33,6 +33,8 @@ export class Deliveries {
   readonly log = new Log<LoggedAttempt>();
   /** The attempts that have no result yet, oldest first. */
   readonly open = new Set<OpenAttempt>();
+  /** The endpoints whose receiver was named, until it takes something. */
+  readonly #refusing = new Set<string>();
   readonly #dispatcher: Agent;
   #sent = 0;
 
@@ -98,7 +100,10 @@ export class Deliveries {
     let last = await first;
     while (last.retryInMs !== null && !closing.aborted) {
       // Nobody sees why a program waits two minutes for a receiver that refuses everything.
-      if (last.attempt === 2) warn(refusedTwice(last));
+      if (last.attempt === 2 && !this.#refusing.has(endpointId)) {
+        this.#refusing.add(endpointId);
+        warn(refusedTwice(last));
+      }
       await wait(last.retryInMs, undefined, { signal: closing }).catch(() => undefined);
       const endpoint = registry.get(account, endpointId);
       // The log must not promise an attempt that never comes.
@@ -106,6 +111,7 @@ export class Deliveries {
       else if (!closing.aborted) last = await this.#attempt(event, endpoint, last.attempt + 1);
     }
     const outcome = isSuccess(last.status) ? "delivered" : "failed";
+    if (outcome === "delivered") this.#refusing.delete(endpointId);
     return { endpointId, outcome, attempts: last.attempt, status: last.status };
   }
 
@@ -151,5 +157,5 @@ export class Deliveries {
 function refusedTwice({ id, endpointId, status, error, event, retryInMs }: LoggedAttempt): string {
   const result = status === null ? `no response (${error})` : status;
   const next = Math.ceil((retryInMs ?? 0) / 1000);
-  return `Attempt 2 of ${foreign(event)} ${foreign(id)} got ${result} from endpoint ${endpointId}. The next one follows in ${next} s. Correct the receiver.`;
+  return `Attempt 2 of ${foreign(event)} ${foreign(id)} got ${result} from endpoint ${endpointId}. The next one follows in ${next} s. Correct the receiver. You see this once until it accepts something.`;
 }

@@ -15,6 +15,7 @@ import {
 } from "../page";
 import { parseJson } from "../shared/json";
 import { quoted } from "../shared/words";
+import { fingerprintOf } from "../signature/fingerprint";
 import { validateRegistration } from "./api";
 import type { Deliveries } from "./deliveries";
 import type { Emulator } from "./emulator";
@@ -23,6 +24,7 @@ import { FAULT_KINDS, FAULT_OPERATIONS, FAULTS, type FaultOptions, type Faults }
 import type { Parts } from "./options";
 import { ENDPOINT_TYPES } from "./registry";
 
+export const PAGE_TITLE = "Webhook emulator";
 /** The page reads so many attempts, the newest. */
 const READ_ATTEMPTS = 2_000;
 /** The most endpoints and API requests that the page shows: the newest ones. */
@@ -36,7 +38,7 @@ export function emulatorPage(emulator: Emulator, deliveries: Deliveries, parts: 
   const buttons = html`<button class="primary" name="outcome" value="succeeded">Run a job</button>
 <button name="outcome" value="failed">Run a failing job</button>`;
   return deliveryPage({
-    title: "Webhook emulator",
+    title: PAGE_TITLE,
     emptyHint: "No delivery yet. Run a job, and its signed events appear here.",
     toolbar: actionForm("run-job", {}, buttons, "row"),
     // An attempt that waits for its response may be older than others.
@@ -53,6 +55,13 @@ export function emulatorPage(emulator: Emulator, deliveries: Deliveries, parts: 
         const { event, id, endpointId, body } = attempt();
         return emulator.deliver({ event, id, endpointId, body: String(body), tamper: true });
       },
+      // As new attempts: a replay keeps its old signature, and does not count.
+      "replay-failed": (_form, _attempt, failed) =>
+        Promise.all(
+          failed().map(({ event, id, endpointId, body }) =>
+            emulator.deliver({ event, id, endpointId, body: String(body) }),
+          ),
+        ),
       clear: () => emulator.clearDeliveries(),
       "run-job"(form) {
         if (emulator.endpoints().length === 0)
@@ -157,11 +166,10 @@ export function setupCommands({ url, apiKey, secrets }: Emulator): string[] {
 function setupTab(emulator: Emulator): Html {
   const view = { tab: "setup" };
   const rows = ENDPOINT_TYPES.flatMap((type) =>
-    emulator
-      .secrets(type)
-      .map(
-        (secret) => html`<div class="row">${badge("plain", type)} <code class="grow">${secret}</code></div>`,
-      ),
+    emulator.secrets(type).map(
+      (secret) => html`<div class="row">${badge("plain", type)} <code class="grow">${secret}</code>
+<span class="soft">fingerprint <code>${fingerprintOf([secret])}</code></span></div>`,
+    ),
   );
   return html`<div class="split"><section><h2>Point a stack here</h2>
 <p class="soft">Run these in the folder of your Pulumi program.</p>${pre("commands", setupCommands(emulator).join("\n"))}</section>

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { setMaxListeners } from "node:events";
 import type { RequestListener } from "node:http";
-import { isForPage } from "../page";
+import { isForPage, PAGE_PATH } from "../page";
 import { listen } from "../shared/listen";
 import { readData, writeData } from "./dataFile";
 import { Deliveries } from "./deliveries";
 import type { Emulator } from "./emulator";
-import { emulatorPage } from "./emulatorPage";
+import { emulatorPage, PAGE_TITLE } from "./emulatorPage";
 import { EmulatorError } from "./errors";
 import { exchange } from "./exchange";
 import { Faults } from "./faults";
@@ -68,11 +68,17 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const api = exchange(parts);
   const handle: RequestListener = (request, response) =>
     isForPage(request) ? page(request, response) : api(request, response);
-  const listener = await listen(host, options.port ?? 0, handle, EmulatorError);
   const address = OWN_ADDRESS[host] ?? host;
+  const urlAt = (port: number) => `http://${address.includes(":") ? `[${address}]` : address}:${port}`;
+  const { port = 0 } = options;
+  const listener = await listen(host, port, handle, EmulatorError).catch(async (error: Error) => {
+    if (!(await isEmulator(urlAt(port)))) throw error;
+    const message = `Cannot start the emulator: one runs at ${urlAt(port)} already. Use that, or stop it, or choose another port.`;
+    throw new EmulatorError("PORT_UNAVAILABLE", message, { cause: error });
+  });
 
   const emulator: Emulator = {
-    url: `http://${address.includes(":") ? `[${address}]` : address}:${listener.port}`,
+    url: urlAt(listener.port),
     get apiKey() {
       return apiKey;
     },
@@ -113,4 +119,12 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   };
   const page = emulatorPage(emulator, deliveries, parts);
   return emulator;
+}
+
+/** Returns whether an emulator responds at an address, within a second. */
+async function isEmulator(url: string): Promise<boolean> {
+  const response = await fetch(`${url}${PAGE_PATH}`, { signal: AbortSignal.timeout(1_000) }).catch(
+    () => undefined,
+  );
+  return (await response?.text().catch(() => ""))?.includes(`<title>${PAGE_TITLE}</title>`) === true;
 }

@@ -30,12 +30,27 @@ export interface PageSource {
   readonly toolbar?: Html;
   /** Besides the deliveries. */
   readonly tabs?: readonly { readonly id: string; readonly title: string; readonly render: () => Html }[];
-  /** By the last part of their path. The deliveries have buttons for `replay`, `tamper` and `clear`, if these are among them. */
+  /** By the last part of their path. The deliveries have buttons for `replay`, `replay-failed`, `tamper` and `clear`, if these are among them. */
   readonly actions: Readonly<Record<string, Action>>;
 }
 
-/** Performs what a form asks for. An error that it throws is shown. @param attempt returns the one whose number the form has */
-export type Action = (form: URLSearchParams, attempt: () => ShownAttempt) => unknown;
+/**
+ * Performs what a form asks for. An error that it throws is shown.
+ *
+ * @param attempt returns the one whose number the form has
+ * @param failed returns the last genuine attempt of each delivery that failed, oldest first
+ */
+export type Action = (
+  form: URLSearchParams,
+  attempt: () => ShownAttempt,
+  failed: () => readonly ShownAttempt[],
+) => unknown;
+
+/** Returns the last genuine attempt of each delivery that failed, oldest first. */
+export function failedIn(attempts: readonly ShownAttempt[]): ShownAttempt[] {
+  const failed = deliveriesOf(attempts).filter((each) => stateOf(each) === "failed");
+  return failed.flatMap((each) => each.attempts.findLast(isGenuine) ?? []).reverse();
+}
 
 /**
  * The list of deliveries that a view selects, beside one of them: the one in the address, or the newest. A narrow screen shows either the
@@ -60,7 +75,8 @@ export function deliveriesTab(source: PageSource, view: View): Html {
 <select name="status" aria-label="Status"><option value="">Every status</option>${options(Object.keys(STATES), view.status)}</select>
 <button>Filter</button></form>
 <div id="count" class="soft" data-live role="status">${listed.length} of ${all.length} deliveries</div>
-${list("list", links, none)}${source.actions.clear && actionButton("clear", { ...view, d: "" }, "Clear the list")}</section>
+${list("list", links, none)}${source.actions["replay-failed"] && actionButton("replay-failed", view, "Replay all failed")}
+${source.actions.clear && actionButton("clear", { ...view, d: "" }, "Clear the list")}</section>
 <section class="detail" aria-label="Chosen">${live("detail", current && [back, detail(source.actions, current, view)])}</section></div>`;
 }
 

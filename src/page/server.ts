@@ -2,7 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, RequestListener, ServerRespo
 import { setTimeout as wait } from "node:timers/promises";
 import { LARGEST_BODY, readBody } from "../shared/body";
 import { captureFile } from "./attempts";
-import { deliveriesTab, type PageSource } from "./deliveries";
+import { deliveriesTab, failedIn, type PageSource } from "./deliveries";
 import { isTrusted } from "./guard";
 import { html } from "./html";
 import { addressOf, type View } from "./layout";
@@ -75,7 +75,12 @@ export function deliveryPage(source: PageSource): RequestListener {
       const body = await readBody(request);
       if (body.length > LARGEST_BODY) return reply(response, 413, "The form is longer than 1 MiB.");
       const form = new URLSearchParams(body.toString());
-      const work = async () => void (await action(form, () => attemptOf(form.get("target"))));
+      const work = async () =>
+        void (await action(
+          form,
+          () => attemptOf(form.get("target")),
+          () => failedIn(source.attempts()),
+        ));
       const failure = work().catch(({ message }: Error) => message);
       const problem = await Promise.race([failure, wait(LONGEST_WAIT_MS, undefined, { ref: false })]);
       if (problem !== undefined) return show(400, problem);

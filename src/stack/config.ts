@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
 import { CodedError, KIND } from "../shared/codedError";
 import { isRecord, parseJson } from "../shared/json";
+import { fingerprintOf } from "../signature/fingerprint";
 import { mistakeIn, problemsOfSecrets } from "../signature/secret";
 import {
   DEFAULT_TOLERANCE_SECONDS,
@@ -33,12 +33,6 @@ export interface ReceiverEndpoint {
   url: string;
   /** What the endpoint is for. */
   type: string;
-}
-
-/** Returns 48 bits of a hash of the secrets. Their order does not matter, because a delivery may be signed with any of them. */
-export function fingerprintOf(secrets: readonly string[]): string {
-  const text = JSON.stringify(["webhook receiver", ...[...secrets].sort()]);
-  return createHash("sha256").update(text).digest("hex").slice(0, 12);
 }
 
 /** Returns every problem of what a receiver verifies with. */

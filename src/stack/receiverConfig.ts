@@ -2,10 +2,11 @@ import * as pulumi from "@pulumi/pulumi";
 import { failOnce, withoutStack } from "../shared/failOnce";
 import { isRecord } from "../shared/json";
 import { shown } from "../shared/masking";
+import { fingerprintOf } from "../signature/fingerprint";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
 // Two imports, because the declarations must suit TypeScript 3.8, which has no inline types.
 import type { ReceiverConfig, ReceiverEndpoint } from "./config";
-import { fingerprintOf, problemsOfVerification } from "./config";
+import { problemsOfVerification } from "./config";
 
 /** A `WebhookEndpoint`, or what has these three of one. */
 export type ReceiverConfigEndpoint = Record<keyof ReceiverEndpoint, pulumi.Input<string>>;

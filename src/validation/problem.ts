@@ -7,7 +7,7 @@ type Response = Pick<DeliveryResponse, "status" | "headers" | "failure">;
 /** The responses of a receiver to a genuine delivery and to one with a broken signature. */
 interface Responses {
   readonly url: string;
-  /** Which secret signed, such as `secret 2 of 3`. */
+  /** Which secret signed, such as `the secret 3f1c0a9b2d4e`: its fingerprint. */
   readonly secret: string;
   readonly genuine: Response;
   readonly broken: Response;

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type DeliveryResponse, postDelivery, textOf } from "../shared/post";
 import { VALIDATION_ID } from "../shared/validation";
+import { fingerprintOf } from "../signature/fingerprint";
 import { newMessageId, signedHeaders } from "../signature/sign";
 import { problemOfUrl } from "./arguments";
 import { validationBody } from "./body";
@@ -84,13 +85,13 @@ export async function probeReceiver(options: ValidateReceiverOptions): Promise<V
   const { url, timeoutMs = LONGEST_ATTEMPT_MS, signal } = options;
   const secrets = [options.secrets].flat();
   const send = (key: string) => postDelivery({ url, ...signedDelivery(key), signal, timeoutMs });
-  const probe = async (key: string, at: number): Promise<ValidationResult> => {
+  const probe = async (key: string): Promise<ValidationResult> => {
     // A key that nobody has breaks the signature.
     const [genuine, broken] = await Promise.all([
       send(key),
       send(`whsec_${randomBytes(32).toString("base64")}`),
     ]);
-    const problem = problemOf({ url, secret: `secret ${at + 1} of ${secrets.length}`, genuine, broken });
+    const problem = problemOf({ url, secret: `the secret ${fingerprintOf([key])}`, genuine, broken });
     const responses = { genuine: shown(genuine), broken: shown(broken) };
     if (problem === null) return { validated: true, code: null, reason: null, ...responses };
     return { validated: false, ...problem, ...responses };

@@ -184,7 +184,7 @@ test.each<[options: Parameters<typeof serve>[0], args: string[], finding: RegExp
   [
     { urls: [url, url] },
     ["--all"],
-    /^error: wh_2 has the url \(https:\/\/hooks\.example\.com\/…\) and type of jobs in shop\/dev.*\(DUPLICATE\) npx pulumi-webhook-endpoints delete --yes wh_2 /,
+    /^error: wh_2 has the url \(https:\/\/hooks\.example\.com\/jobs\) and type of jobs in shop\/dev.*\(DUPLICATE\) npx pulumi-webhook-endpoints delete --yes wh_2 /,
   ],
   [
     { urls: [url, elsewhere] },

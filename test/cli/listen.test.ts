@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { reporter } from "../../src/cli/listen/report";
 import { Output } from "../../src/cli/output";
 import { sign } from "../../src/signature";
+import { fingerprintOf } from "../../src/signature/fingerprint";
 import { receiver } from "../emulator/receiver";
 import { sendWithoutEnd } from "../hostile/sender";
 import {
@@ -48,12 +49,12 @@ test("each delivery is a line with path, event, job, id, size and verdict, and C
   const { status, stdout, stderr } = await running.stop();
   expect(status).toBe(0);
   expect(stderr).toMatch(
-    /^Signatures are checked with the secret of WEBHOOK_SECRET\.\n.*does not send again\..*\n$/,
+    /^Signatures are checked with secret [0-9a-f]{12} of WEBHOOK_SECRET\.\n.*does not send again\..*\n$/,
   );
   expect(stdout.split("\n").map((line) => line.replace(/^\d\d:\d\d:\d\d/, "TIME"))).toEqual([
     url,
     "TIME  /any/path  job.succeeded  job_42  msg_1  50 bytes  verified",
-    "TIME  /any/path  job.succeeded  job_42  msg_1  50 bytes  refused with 401: signature-mismatch",
+    `TIME  /any/path  job.succeeded  job_42  msg_1  50 bytes  refused with 401: signature-mismatch (tried secret ${fingerprintOf([SECRET])})`,
     "TIME  /any/path  unknown event  no job  no id  1 bytes  refused with 401: missing-header",
     "TIME  /jobs  unknown event  no job  no id  0 bytes  refused with 405: method",
     "",
@@ -148,6 +149,7 @@ test("--save writes captures that verify and send read, and --json prints a valu
     jobId: null,
     bytes: 2,
     verdict: "verified",
+    tried: [],
     isRefused: false,
     status: 200,
     forwarded: null,
@@ -198,6 +200,7 @@ test("of what is not verified, a run saves a thousand requests, and says so", ()
       jobId: null,
       bytes: 2,
       verdict,
+      tried: [],
       status: 200,
       isRefused: false,
     };

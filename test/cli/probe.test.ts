@@ -17,7 +17,7 @@ test("a receiver that verifies is validated", async () => {
   expect(await run(["probe", served.url], { env })).toEqual({
     status: 0,
     stdout: expect.stringMatching(
-      /^Validated\. A genuine delivery got 200, a broken one 401\.\nTried secret [0-9a-f]{12} of WEBHOOK_SECRET\. .*the service signs with it\.\n$/,
+      /^The receiver accepted a delivery that was signed with its secret \(200\), and refused one with a broken signature \(401\)\.\nTried secret [0-9a-f]{12} of WEBHOOK_SECRET\. .*the service signs with it\.\n$/,
     ),
     stderr: "",
   });
@@ -28,7 +28,7 @@ test("each secret of a rotation is tried, and named by its fingerprint", async (
   const { status, stdout } = await run(["probe", served.url], { env });
   expect(status).toBe(1);
   expect(stdout).toMatch(
-    /^Not validated: .* \([A-Z_]+\)\.\nTried secret [0-9a-f]{12} and secret [0-9a-f]{12} of WEBHOOK_SECRET\.\nThe receiver's response:\n {2}not verified\n$/,
+    /^Not proven: .* \([A-Z_]+\)\.\nTried secret [0-9a-f]{12} and secret [0-9a-f]{12} of WEBHOOK_SECRET\.\nThe receiver's response:\n {2}not verified\n$/,
   );
 });
 

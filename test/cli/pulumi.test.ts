@@ -44,7 +44,7 @@ test.each([
     "error: PULUMI_ACCESS_TOKEN must be set for login during non-interactive CLI sessions",
     "Pulumi is not logged in",
   ],
-  ["error: no stack selected; please use `pulumi stack select`", "no stack is selected"],
+  ["error: no stack selected; please use `pulumi stack select`", "no stack is selected in this backend"],
 ])(
   "find says why there is nothing after %s, but not for a stack that the user named",
   async (stderr, absence) => {
@@ -52,6 +52,15 @@ test.each([
     expect(await codeOf(new Pulumi(failing(stderr), "dev").find(["config"]))).toContain("(PULUMI_FAILED)");
   },
 );
+
+test.each([
+  ["file:///srv/states?metadata=skip", "the backend file:///srv/states"],
+  ["postgres://anna:t0ken@db/states", "the backend postgres://db/states"],
+  [undefined, "this backend"],
+])("a backend is named without a password: %s", async (url, named) => {
+  const answer = async () => ({ exitCode: 0, stdout: JSON.stringify({ user: "anna", url }), stderr: "" });
+  expect(await new Pulumi(answer, "dev").describeBackend()).toBe(named);
+});
 
 test("find says that there is no Pulumi, but any other failure is an error", async () => {
   const found = await new Pulumi(running(missing), undefined).find(["config"]);

@@ -37,7 +37,7 @@ test.each([
     "a stack without the output",
     { pulumi: fakePulumi({ outputs: { other: 1 } }) },
     "SECRET_MISSING",
-    /no signing secret/,
+    /no signing secret: the selected stack has no output receiver/,
   ],
   [
     "Pulumi without a login",
@@ -47,7 +47,7 @@ test.each([
       }),
     },
     "SECRET_MISSING",
-    /Set WEBHOOK_SECRET.*logged in/,
+    /no signing secret: Pulumi is not logged in\. Set WEBHOOK_SECRET.*logged in/,
   ],
   ["a cut secret", { env: { WEBHOOK_SECRET: SECRET.slice(0, 20) } }, "CONFIG_INVALID", /secret 1 of 1/],
   ["a word", { env: { WEBHOOK_SECRET: "topsecret" } }, "CONFIG_INVALID", /WEBHOOK_SECRET cannot be used/],
@@ -63,7 +63,7 @@ test.each([
 ] as const)("%s is an error with a way on, and nothing is sent", async (_what, options, code, why) => {
   const { status, stderr, signatures } = await sent(options);
   expect(status).toBe(1);
-  expect(stderr).toMatch(new RegExp(`^error: [^\n]* \\(${code}\\)\n$`));
+  expect(stderr).toMatch(new RegExp(`^(There is no signing secret: .*\n)?error: [^\n]* \\(${code}\\)\n$`));
   expect(stderr).toMatch(why);
   expect(signatures).toBe(1);
 });

@@ -21,7 +21,7 @@ test("an event is sent as the service sends it, signed with a new id, and the re
   const ended = await run(["send", "job.succeeded", "--to", target.url], { env });
   expect(ended).toMatchObject({ status: 0, stderr: "" });
   expect(ended.stdout).toMatch(
-    /^job\.succeeded msg_[0-9a-f]{24} to http:\/\/127\.0\.0\.1:\d+\/…: 202 after \d+ ms\nThe receiver's response:\n {2}queued\n {2}for later\n$/,
+    /^job\.succeeded msg_[0-9a-f]{24} to http:\/\/127\.0\.0\.1:\d+\/hook: 202 after \d+ ms\nThe receiver's response:\n {2}queued\n {2}for later\n$/,
   );
   const [{ headers = {}, body = "" } = {}] = target.received;
   expect(verify(body, headers, SECRET)).toBe(true);

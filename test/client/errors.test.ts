@@ -86,3 +86,10 @@ describe.each(Object.entries(operations))("an error of %s", (name, operation) =>
     }
   });
 });
+
+test("a list that gets 404 says that the base URL has no webhooks API", async () => {
+  const server = await serve(reply(404));
+  await expect(server.client().list()).rejects.toThrow(
+    /There is no webhooks API at this base URL: .*\(REJECTED\)/,
+  );
+});

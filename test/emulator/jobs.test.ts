@@ -19,9 +19,10 @@ describe("a job", () => {
 
   test("a receiver that refuses twice is warned about once, by its endpoint's id and not by its url", async () => {
     const emitWarning = jest.spyOn(process, "emitWarning").mockImplementation();
-    const { url } = await receiver(401, 401, 401, 401);
+    const { url } = await receiver(401, 401, 401, 401, 401, 401, 401);
     const emulator = await startEmulator({ retryDelaysMs: [1, 1] });
     const { id } = emulator.add({ ...HOOK, url: `${url}?token=a-value-to-look-for` });
+    await emulator.deliver(SUCCEEDED);
     await emulator.deliver(SUCCEEDED);
     const { calls } = emitWarning.mock;
     const warning = expect.stringMatching(new RegExp(`Attempt 2 .* 401 .*${id}`));

@@ -3,6 +3,7 @@ import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve as pathTo } from "node:path";
 import { promisify } from "node:util";
 import { startEmulator } from "../../src/emulator";
+import { receiver } from "./receiver";
 import { call, folder, HOOK, started } from "./support";
 
 describe("an emulator", () => {
@@ -14,8 +15,13 @@ describe("an emulator", () => {
     expect(emulator.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   });
 
-  test("the error for a port in use names the address", async () => {
-    const port = Number(new URL((await started()).url).port);
+  test("the error for a port in use names the address, or the emulator that runs there", async () => {
+    const { url } = await started();
+    await expect(startEmulator({ port: Number(new URL(url).port) })).rejects.toMatchObject({
+      code: "PORT_UNAVAILABLE",
+      message: expect.stringContaining(`one runs at ${url} already`),
+    });
+    const port = Number(new URL((await receiver()).url).port);
     await expect(startEmulator({ port })).rejects.toMatchObject({
       code: "PORT_UNAVAILABLE",
       message: expect.stringContaining(`127.0.0.1:${port} (EADDRINUSE)`),

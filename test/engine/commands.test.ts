@@ -1,6 +1,7 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as ts from "typescript";
+import { OUTPUT_LINE } from "../../src/cli/doctor/findings";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { AFTER_INPUT } from "../../src/shared/permanent";
 import { API_KEY } from "./httpService";
@@ -41,7 +42,29 @@ test("list and doctor tell who has an endpoint by the states that Pulumi's own c
   expect((await run("doctor", "--all")).stdout).toMatch(/no stack has wh_2 and wh_3 \(UNMANAGED\)/);
 
   const adopted = await run("adopt", ...strays.map(({ id }) => id));
-  project.write("adopted.js", ts.transpile(adopted.stdout, { module: ts.ModuleKind.CommonJS }));
+  // Beside what doctor has to paste.
+  const code = `${adopted.stdout}\n${OUTPUT_LINE}\n`;
+  project.write("adopted.ts", code);
+  const tsc = join(project.folder, "node_modules/typescript/bin/tsc");
+  const strict = [
+    "--noEmit",
+    "--strict",
+    "--skipLibCheck",
+    "--module",
+    "commonjs",
+    "--moduleResolution",
+    "node10",
+  ];
+  const compiled = await project.run(process.execPath, tsc, ...strict, "adopted.ts");
+  expect(compiled).toMatchObject({ output: "", exitCode: 0 });
+  await project.succeed(
+    "config",
+    "set",
+    "--secret",
+    "signingSecret",
+    `whsec_${Buffer.alloc(24, 1).toString("base64")}`,
+  );
+  project.write("adopted.js", ts.transpile(code, { module: ts.ModuleKind.CommonJS }));
   project.declare({ jobs: at("jobs") }, 'require("./adopted.js");');
   emulator.clearRequests();
   expect(await project.up()).toMatch(/\+ 2 created/);

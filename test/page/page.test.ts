@@ -38,6 +38,7 @@ describe("the address of the page", () => {
     expect(await read("?status=delivered")).toMatch(/1 of 2 deliveries delivered job.running/);
     expect(await read("?q=nowhere")).toMatch(/0 of 2 deliveries/);
     expect(await read("?tab=endpoints")).toMatch(new RegExp(`Endpoints production ${id} Delete http`));
+    expect(await read("?tab=setup")).toMatch(/production whsec_\S+ fingerprint [0-9a-f]{12}\b/);
     const { body } = await visit(emulator, "/_emulator/?q=job&d=2");
     expect(body).toContain('href="./?q=job&#38;d=1"');
     expect(body).toMatch(/<a id="d2" href="[^"]*" aria-current="true">/);
@@ -116,6 +117,19 @@ describe("a delivery on the page", () => {
     await submit(emulator, "clear");
     expect(emulator.deliveries).toEqual([]);
   });
+});
+
+test("all that failed is sent again under its id, with a signature of now, and counts", async () => {
+  const { emulator, received, read } = await withPage([500, 200, 500, 200, 200]);
+  for (const event of ["job.running", "job.succeeded", "job.failed"])
+    await emulator.deliver({ event, retryDelaysMs: [] });
+  expect(await read("?status=failed")).toMatch(/2 of 3 deliveries.*Replay all failed/);
+  expect((await submit(emulator, "replay-failed")).status).toBe(303);
+  await until(() => emulator.deliveries.length === 5);
+  expect(await read("?status=delivered")).toMatch(/3 of 3 deliveries/);
+  const ids = received.map(({ headers }) => headers["webhook-id"]);
+  expect(ids.slice(3)).toEqual([ids[0], ids[2]]);
+  for (const { body, headers } of received) expect(verify(body, headers, A)).toBe(true);
 });
 
 describe("a body that is there to stall the page", () => {

@@ -53,7 +53,7 @@ describe.each([
     const printed: string[] = [];
     const sink = { write: (text: string) => printed.push(text) };
     const event = { path: "/jobs", id: null, event: null, jobId: null, bytes: 0 };
-    const summary = { ...event, verdict: "verified", isRefused: false, status: 200 };
+    const summary = { ...event, verdict: "verified", tried: [], isRefused: false, status: 200 };
     const arrival = {
       headers: [],
       body: Buffer.alloc(0),

@@ -1,7 +1,6 @@
 import { isPendingId } from "../../provider/identity";
 import type { Resource } from "../../provider/stackState";
 import { foreign } from "../../shared/escape";
-import { describeUrl } from "../../shared/url";
 import { describeResource, nameOf } from "../../shared/urn";
 import { CLEAR_OPERATIONS, COMMAND, commandFor, joined, quoted } from "../../shared/words";
 import { RECEIVER_OUTPUT } from "../../stack/config";
@@ -54,6 +53,11 @@ export function found(
 ): Finding {
   return { level: NOTES.includes(code) ? "note" : "error", code, ...what };
 }
+
+/** A line of a program that imports `pulumi`, as what `adopt` writes does. */
+export const OUTPUT_LINE =
+  `import { receiverConfig } from "pulumi-webhook-endpoints"; export const ${RECEIVER_OUTPUT} = ` +
+  'receiverConfig({ secrets: [new pulumi.Config().requireSecret("signingSecret")] });';
 
 /** How far this machine's clock may be from the service's, in seconds. Receivers accept five minutes by default. */
 const MOST_SECONDS = 60;
@@ -138,7 +142,7 @@ export function* stackFindings(
   if (hasEnded && deployment.resources.length > 0 && !outputs.includes(RECEIVER_OUTPUT))
     yield found("RECEIVER_OUTPUT_MISSING", {
       message: `the stack ${stack.name} has endpoints and no output "${RECEIVER_OUTPUT}", from which receivers, send and verify take their secrets`,
-      remedy: `pulumi up --stack ${name}   # unless the program lacks it: export const ${RECEIVER_OUTPUT} = receiverConfig({ secrets: [signingSecret] });`,
+      remedy: `pulumi up --stack ${name}   # unless the program lacks it: ${OUTPUT_LINE}`,
     });
 }
 
@@ -180,10 +184,10 @@ export function* listFindings(inventory: Inventory, { withStack }: Pulumi): Gene
       message: `the service lists only a part of its endpoints, or some that cannot be read${unread && ` (${unread})`}: a lost registration may be among them`,
       remedy: `${withStack(`${COMMAND} check-service`)} --url https://hooks.example.com/check   # shows the operator what differs`,
     });
-  for (const { endpoint, duplicateOf } of entries)
+  for (const { endpoint, shownUrl, duplicateOf } of entries)
     if (duplicateOf !== undefined)
       yield found("DUPLICATE", {
-        message: `${foreign(endpoint.id)} has the url (${describeUrl(endpoint.url)}) and type of ${describeResource(duplicateOf.resource)}, so each event is delivered twice`,
+        message: `${foreign(endpoint.id)} has the url (${shownUrl}) and type of ${describeResource(duplicateOf.resource)}, so each event is delivered twice`,
         remedy: `${withStack(commandFor("delete", endpoint.id))}   # if nothing else needs it`,
       });
   for (const { endpoint, owner } of entries) {

@@ -52,22 +52,19 @@ export function notCheckedIn(
   origin: Origin | undefined,
   { withStack }: Pulumi,
 ): string[] {
+  const deployed = own.flatMap(({ state }) => state.endpoints);
   const selected = own.find(({ isSelected }) => isSelected)?.state.endpoints ?? [];
   const [url = "https://hooks.example.com/jobs"] = selected.flatMap((each) => wantedBy(each)?.url ?? []);
   const probe = withStack(`${COMMAND} probe ${quoted(url)}`);
-  const accounts = own
-    .flatMap(({ state }) => state.endpoints)
-    .flatMap((each) => {
-      const name = providerNameOf(each);
-      if (each.outputs?.account === origin?.account) return [];
-      if (name === undefined) return origin === undefined ? [] : [LAST_KEY];
-      const settings = `WEBHOOKS_BASE_URL=${quoted(String(each.outputs?.baseUrl))} WEBHOOKS_API_KEY=…`;
-      return [`the account of the WebhooksProvider ${name}: export ${settings}`];
-    });
-  return [
-    `whether receivers run, and have the secret that the service signs with: ${probe}`,
-    ...new Set(accounts),
-  ];
+  const accounts = deployed.flatMap((each) => {
+    const name = providerNameOf(each);
+    if (each.outputs?.account === origin?.account) return [];
+    if (name === undefined) return origin === undefined ? [] : [LAST_KEY];
+    const settings = `WEBHOOKS_BASE_URL=${quoted(String(each.outputs?.baseUrl))} WEBHOOKS_API_KEY=…`;
+    return [`the account of the WebhooksProvider ${name}: export ${settings}`];
+  });
+  const receivers = `whether receivers run, and have the secret that the service signs with: ${probe}`;
+  return [...(deployed.length === 0 ? [] : [receivers]), ...new Set(accounts)];
 }
 
 /**

@@ -4,7 +4,7 @@ import { isLoopback } from "../../shared/url";
 import { CliError } from "../errors";
 import { httpUrl, jsonOption, port, stackOption } from "../options";
 import type { Context, Subcommand } from "../run";
-import { findSecrets, type SigningSecrets } from "../secrets";
+import { describeSecrets, findSecrets, type SigningSecrets } from "../secrets";
 import { startPage } from "./page";
 import { reporter } from "./report";
 import { type Arrival, forward, startServer } from "./server";
@@ -16,7 +16,8 @@ interface Flags {
   readonly port: number;
   readonly forwardTo?: string;
   readonly save?: string;
-  readonly page?: number;
+  /** True without a number. */
+  readonly page?: number | true;
 }
 
 export const listen: Subcommand<Flags> = {
@@ -31,9 +32,7 @@ export const listen: Subcommand<Flags> = {
       "send what is not refused on, byte for byte, and respond the same",
     ).argParser(httpUrl),
     new Option("--save <folder>", "write each delivery to a file, for verify and send --capture"),
-    new Option("--page [port]", "show the deliveries on a page, too (default: a free port)")
-      .preset("0")
-      .argParser(port),
+    new Option("--page [port]", "show the deliveries on a page, too (default: a free port)").argParser(port),
     stackOption(),
     jsonOption(),
   ],
@@ -63,7 +62,8 @@ export const listen: Subcommand<Flags> = {
             const forwarded = await forward(arrival, target);
             onArrival({ ...arrival, at: new Date(), forwarded, isReplay: true });
           };
-    const page = flags.page === undefined ? undefined : await startPage({ port: flags.page, replay, output });
+    const pagePort = flags.page === true ? 0 : flags.page;
+    const page = pagePort === undefined ? undefined : await startPage({ port: pagePort, replay, output });
     if (target === undefined)
       output.note(
         "What is accepted here, the service does not send again. With --forward-to, your receiver gets it, too.",
@@ -92,14 +92,16 @@ async function secretsFor(context: Context): Promise<SigningSecrets | undefined>
     if (pulumi.stack !== undefined || !(error instanceof CliError) || error.code === "INTERRUPTED")
       throw error;
     output.warn(error.detail);
-    return undefined;
+    return { absence: "Pulumi failed" };
   });
+  if (!("absence" in signing)) {
+    output.note(`Signatures are checked with ${describeSecrets(signing)}.`);
+    return signing;
+  }
   output.note(
-    signing === undefined
-      ? "Signatures are not checked, because there is no signing secret. Set WEBHOOK_SECRET to check them."
-      : `Signatures are checked with the secret of ${signing.source}.`,
+    `Signatures are not checked, because there is no signing secret: ${signing.absence}. Set WEBHOOK_SECRET to check them.`,
   );
-  return signing;
+  return undefined;
 }
 
 /** @throws CliError `WRONG_USE` */

@@ -4,6 +4,7 @@ import { textOf } from "../../shared/post";
 import { shareableHeaders } from "../capture";
 import { CliError } from "../errors";
 import type { Output } from "../output";
+import { describeVerdict } from "./report";
 import type { Arrival } from "./server";
 
 /** Bounds the memory that senders can use, with the size of a body. */
@@ -48,7 +49,7 @@ export async function startPage({ port, replay, output }: PageOptions) {
       headers: shareableHeaders(arrival.headers),
       body: arrival.body,
       status,
-      note: isRefused ? `refused: ${verdict}` : `signature ${verdict}`,
+      note: isRefused ? `refused: ${describeVerdict(summary)}` : `signature ${verdict}`,
       ...(forwarded && {
         status: forwarded.failure === null ? forwarded.status : null,
         durationMs: forwarded.durationMs,

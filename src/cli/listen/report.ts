@@ -49,6 +49,11 @@ function nameOf({ at, summary: { id } }: Arrival): string {
   return `${at.getTime()}-${(id ?? "no-id").replace(/[^\w-]/g, "_").slice(0, 64)}.json`;
 }
 
+/** Returns why a request was refused, and which secrets did not sign it. */
+export function describeVerdict({ verdict, tried }: Arrival["summary"]): string {
+  return tried.length === 0 ? verdict : `${verdict} (tried secret ${tried.join(" and ")})`;
+}
+
 /** Such as `12:03:04  /jobs  job.succeeded  job_42  msg_2Lh9  84 bytes  verified  forwarded: 200 after 12 ms`. */
 function lineOf({ at, summary, forwarded, isReplay }: Arrival): string {
   const { path, id, event, jobId, bytes, verdict, isRefused, status } = summary;
@@ -60,7 +65,7 @@ function lineOf({ at, summary, forwarded, isReplay }: Arrival): string {
     foreign(jobId ?? "no job"),
     foreign(id ?? "no id"),
     `${bytes} bytes`,
-    isRefused ? `refused with ${status}: ${verdict}` : accepted,
+    isRefused ? `refused with ${status}: ${describeVerdict(summary)}` : accepted,
   ];
   if (forwarded !== undefined) {
     const { status, failure, durationMs } = forwarded;

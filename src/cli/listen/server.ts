@@ -3,6 +3,7 @@ import { dropBody, LARGEST_BODY, readBody } from "../../shared/body";
 import { listen } from "../../shared/listen";
 import { type DeliveryResponse, postDelivery } from "../../shared/post";
 import { readEvent } from "../../signature/event";
+import { fingerprintOf } from "../../signature/fingerprint";
 import { verifyDetailed } from "../../signature/verify";
 import { type Capture, deliveryHeaders, type HeaderPair } from "../capture";
 import { CliError } from "../errors";
@@ -22,6 +23,8 @@ export interface Arrival extends Omit<Capture, "receivedAt"> {
     readonly bytes: number;
     /** "verified", "not checked" without a secret, or the reason why it was refused. */
     readonly verdict: string;
+    /** The fingerprints of the secrets that did not sign it, if the signature does not match. */
+    readonly tried: readonly string[];
     readonly isRefused: boolean;
     /** The status that the sender got. */
     readonly status: number;
@@ -60,13 +63,15 @@ export function startServer({ port, signing, target, onArrival }: ServerOptions)
     const refusal = refusalOf(request, { headers, body }, signing);
     const isRefused = refusal !== undefined;
     const verdict = refusal ?? (signing === undefined ? "not checked" : "verified");
+    const isMismatch = verdict === "signature-mismatch";
+    const tried = isMismatch ? (signing?.secrets ?? []).map((each) => fingerprintOf([each])) : [];
     const { event = null, jobId = null } = readEvent(body);
     const id = request.headers["webhook-id"]?.toString() ?? null;
     const [path = ""] = (request.url ?? "").split("?", 1);
     const isForwarded = !isRefused && target !== undefined;
     const forwarded = isForwarded ? await forward({ headers, body }, target) : undefined;
     const { status, ...reply } = responseTo(refusal, forwarded);
-    const summary = { path, id, event, jobId, bytes: body.length, verdict, isRefused, status };
+    const summary = { path, id, event, jobId, bytes: body.length, verdict, tried, isRefused, status };
     onArrival({ at, headers, body, summary, forwarded, isReplay: false });
     response.writeHead(status, reply.headers).end(reply.body);
     dropBody(request);
