@@ -8,18 +8,16 @@ import { Registrar } from "./registrar";
 import { RegistrationSearch } from "./registrationSearch";
 import { Service } from "./service";
 import { type Configuration, type ResolvedSettings, resolveSettings } from "./settings";
-import { type readStackState, Stack } from "./stack";
+import { Stack } from "./stack";
+import type { PulumiCommand } from "./stackSource";
 import { originOf } from "./state";
 import { gracePeriodFor, WORTH_A_LINE_MS } from "./time";
 
-export interface RunOptions {
-  readonly environment: NodeJS.ProcessEnv;
+export interface RunOptions extends PulumiCommand {
   readonly engine: Engine;
   readonly clock: Clock;
   /** What carries the requests. Default: connections, through the environment's proxies. */
   readonly dispatcher?: WebhooksClientOptions["dispatcher"];
-  /** Reads the state of a stack. Default: by `pulumi stack export`. */
-  readonly readState?: typeof readStackState;
 }
 
 export type Run = ReturnType<typeof assemble>;

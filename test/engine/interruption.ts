@@ -18,6 +18,9 @@ function kill({ pid }: ChildProcess, text = ""): void {
 }
 
 export const sigkill: End = (cli) => kill(cli);
+export const sigkillOfTheEngine: End = ({ pid = 0 }) => {
+  process.kill(pid, "SIGKILL");
+};
 export const sigkillOfThePlugin: End = (cli) => kill(cli, "dynamic-provider/index");
 export const ctrlC: End = ({ pid = 0 }) => {
   process.kill(-pid, "SIGINT");
@@ -28,17 +31,33 @@ export const ctrlCTwice: End = async (cli) => {
   if (cli.exitCode === null) await ctrlC(cli);
 };
 
-/** Starts an `up`, ends it once so many registrations have arrived at a slow service, and frees the stack. */
-export async function endUp(
-  { project, service }: { project: Project; service: HttpService },
-  registrations: number,
+interface Interrupted {
+  readonly project: Project;
+  readonly service: HttpService;
+}
+
+/** Starts an `up`, ends it as `interruptUp` does, and frees the stack. */
+export async function endUp(world: Interrupted, registrations: number, end: End): Promise<void> {
+  await interruptUp(world, registrations, end);
+  await world.project.unlock();
+}
+
+/**
+ * Starts an `up`, and ends it once so many registrations have arrived at a slow service, or so many deletions.
+ *
+ * @param operation what is counted, and slow
+ */
+export async function interruptUp(
+  { project, service }: Interrupted,
+  requests: number,
   end: End,
+  operation: "register" | "delete" = "register",
 ): Promise<void> {
-  service.fault({ operation: "register", kind: "late-response", delayMs: SLOW_MS, times: 999 });
-  let left = registrations;
+  service.fault({ operation, kind: "late-response", delayMs: SLOW_MS, times: 999 });
+  let left = requests;
   const arrived = new Promise<void>((resolve) => {
-    service.watch = ({ operation }, moment) => {
-      if (operation === "register" && moment === "arrived" && --left === 0) resolve();
+    service.watch = (request, moment) => {
+      if (request.operation === operation && moment === "arrived" && --left === 0) resolve();
     };
   });
   const args = ["up", "--yes", "--skip-preview", "--non-interactive", "--color=never", "--parallel=4"];
@@ -51,5 +70,4 @@ export async function endUp(
   await ended;
   kill(cli);
   service.clearFaults();
-  await project.unlock();
 }

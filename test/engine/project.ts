@@ -49,8 +49,10 @@ export interface ProjectOptions {
   /** The stack's configuration, such as `webhooks:baseUrl`. */
   readonly config?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
-  /** Where the state is, in the default organization. Default: in a folder. */
+  /** Where the state is. Default: in a folder. */
   readonly cloud?: Cloud | undefined;
+  /** The stack's name in full, there. Default: in the default organization. */
+  readonly stackName?: string;
 }
 
 /** The arguments of endpoints by name, each with the resource's options under `opts`. */
@@ -78,12 +80,13 @@ export class Project {
   /** Everything that the commands printed. */
   transcript = "";
   /** The stack's name in full, on Pulumi Cloud. */
-  readonly stackName = "acme/test/dev";
+  readonly stackName: string;
   #config: Readonly<Record<string, string>>;
   #cloud: Cloud | undefined;
   #stack: Promise<void> | undefined;
 
-  constructor({ config = {}, env = {}, cloud }: ProjectOptions = {}) {
+  constructor({ config = {}, env = {}, cloud, stackName = "acme/test/dev" }: ProjectOptions = {}) {
+    this.stackName = stackName;
     this.#config = config;
     this.#cloud = cloud;
     const backend = {
@@ -236,7 +239,7 @@ ${text}`,
       key.endsWith("apiKey") ? "--secret" : "--plaintext",
       `${key}=${value}`,
     ]);
-    const commands = [["stack", "init", "dev"]];
+    const commands = [["stack", "init", this.#cloud ? this.stackName : "dev"]];
     if (settings.length > 0) commands.push(["config", "set-all", ...settings]);
     for (const args of commands) outputOfSuccess(await this.#exec("pulumi", args), args);
   }

@@ -8,7 +8,6 @@ import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { PluginEngine } from "../../src/plugin/engine";
 import { createHandlers } from "../../src/plugin/handlers";
 import { createResources, type Resources } from "../../src/plugin/resources";
-import { StackState } from "../../src/provider/stackState";
 
 export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 export const URN = "urn:pulumi:dev::test::my:component$webhooks:index:WebhookEndpoint::jobs";
@@ -69,8 +68,8 @@ export class NativePlugin {
     };
     plugin.#engine.addService(EngineService, { log } as never);
     const engine = new PluginEngine(`127.0.0.1:${await listen(plugin.#engine)}`);
-    const readState = async () => new StackState({});
-    const ours = () => createResources({ environment, engine, readState });
+    const runPulumi = async () => ({ exitCode: 0, stdout: '{"version":3,"deployment":{}}', stderr: "" });
+    const ours = () => createResources({ environment, engine, runPulumi });
     const service = createHandlers({ environment, engine, resources: resources ?? ours() });
     plugin.#server.addService(ResourceProviderService, service);
     const address = `127.0.0.1:${await listen(plugin.#server)}`;

@@ -12,6 +12,7 @@ import {
   type RunOptions,
 } from "./engineModel";
 import type { Fault, Habits, Logged, Registered } from "./fakeService";
+import type { Shows } from "./pulumiModel";
 import { GRACE_MS, World } from "./world";
 
 export interface Kill {
@@ -65,14 +66,19 @@ export class Actor {
   readonly #left: string[] = [];
   #kill: { left: number; readonly at: Kill["at"] } | undefined;
 
-  constructor(habits: Habits) {
-    this.world = new World(habits);
+  constructor(habits: Habits, shows?: Shows) {
+    this.world = new World(habits, shows);
     this.world.service.watch = (request, moment) => this.#watch(request, moment);
   }
 
   /** @param restMs how long nothing happens after the last step */
-  static async play(scenario: readonly Step[], habits: Habits = {}, restMs = GRACE_MS): Promise<Actor> {
-    const actor = new Actor(habits);
+  static async play(
+    scenario: readonly Step[],
+    habits: Habits = {},
+    restMs = GRACE_MS,
+    shows?: Shows,
+  ): Promise<Actor> {
+    const actor = new Actor(habits, shows);
     for (const step of scenario) {
       actor.#tell(JSON.stringify(step));
       await actor.#act(step);
@@ -165,6 +171,9 @@ export class Actor {
       if (!(error instanceof Killed)) throw error;
       return ["killed"];
     });
+    // No operation tells the next run to wait for what this one has sent.
+    if (problems.includes("killed") && !this.world.pulumi.showsOperations)
+      await this.world.time.pass(GRACE_MS);
     for (const problem of problems) this.#tell(problem);
     for (const warning of this.world.warnings.slice(this.#warned)) {
       this.#tell(`warning: ${warning}`);
@@ -271,6 +280,12 @@ export class Actor {
     let operations = new StackState(this.world.stack.deployment).interrupted;
     return this.world.unowned().filter((found) => {
       if (found.by === undefined) return false;
+      // Without an operation, it is still listed when the next run registers: that must stop, and name it.
+      const isNamed = this.stops.some((stop) => new RegExp(`\\b${found.id}\\b`).test(stop));
+      const isDeclared = this.#declared.some(
+        ({ provider, args }) => keyIn(provider, args) === keyIn(found.account, found),
+      );
+      if (!this.world.pulumi.showsOperations && isDeclared && !isNamed) return false;
       const endpoint = { ...found, createdAt: new Date(found.made).toISOString(), updatedAt: null };
       const its = operations.find((each) => {
         const isIts = keyOfIts(each) === keyIn(found.account, found);

@@ -4,6 +4,7 @@ import { fuzzSeed } from "../seed";
 import { Actor, type Kill, type Step } from "./actor";
 import type { Command, Declared } from "./engineModel";
 import type { Fault } from "./fakeService";
+import { SHOWS } from "./pulumiModel";
 
 const { FUZZ_STEPS = "2000", FUZZ_PATH } = process.env;
 const wanted = Number(FUZZ_STEPS);
@@ -95,11 +96,12 @@ it(`random programs, edits, faults and kills end with exactly what is declared (
   // The jitter of the client's backoffs.
   jest.spyOn(Math, "random").mockReturnValue(0.5);
   let done = 0;
-  const property = fc.asyncProperty(scenario, async (each) => {
+  const property = fc.asyncProperty(scenario, fc.constantFrom(...SHOWS), async (each, shows) => {
     if (done >= wanted && FUZZ_PATH === undefined) return;
     done += each.length;
-    const { wrong, story } = await Actor.play(each);
-    if (wrong.length > 0) throw new Error([...wrong, "What happened:", ...story].join("\n"));
+    const { wrong, story } = await Actor.play(each, {}, undefined, shows);
+    if (wrong.length > 0)
+      throw new Error([...wrong, `An export shows: ${shows}. What happened:`, ...story].join("\n"));
   });
   const path = FUZZ_PATH === undefined ? {} : { path: FUZZ_PATH, endOnFailure: true };
   // Each scenario has five steps or more.

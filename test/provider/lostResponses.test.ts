@@ -235,7 +235,7 @@ test("without a readable state, what got no response is settled, and what was ki
   const late = [declared("late")];
   await pendingUp(late);
   await killedUp([...late, declared("lost")]);
-  world.isStateReadable = false;
+  world.pulumi.isThere = false;
   appear("late", { by: world });
   expect(await world.up(late)).toEqual([]);
   settled(late, world.unowned());
@@ -260,7 +260,7 @@ test("one resource does not adopt what another one has, whichever comes first", 
 
 test("without a readable state, a resource whose endpoint another one has just adopted gets a new one", async () => {
   await world.up([declared("b", "x")]);
-  world.isStateReadable = false;
+  world.pulumi.isThere = false;
   const adopting = [declared("a", "x", { adoptId: idOf("b") }), declared("b", "x")];
   await heals(adopting, [], { parallel: 1 });
   // What a diff has seen is this stack's.

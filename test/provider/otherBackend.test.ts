@@ -1,6 +1,6 @@
-import type { Deployment } from "../../src/provider/stackState";
 import { TYPE_TOKEN } from "../../src/shared/permanent";
 import { Killed, providerUrnOf, urnOf } from "./engineModel";
+import type { Shows } from "./pulumiModel";
 import { declared, World } from "./world";
 
 let world: World;
@@ -26,7 +26,7 @@ async function killedUp(program: typeof jobs, registrations = 1): Promise<void> 
 /** Moves the stack to another, empty backend, while `pulumi stack export` still reads the old one. */
 function moveBackend(): void {
   const { deployment } = world.stack;
-  world.exported = () => deployment;
+  world.pulumi.exported = () => deployment;
   Object.assign(world.stack, { resources: [], pendingCreates: [] });
   world.service.requests.length = 0;
 }
@@ -52,7 +52,7 @@ describe("when `pulumi stack export` reads a stack of the same names in another 
   test("adoptId has its effect, though a resource of this name has an endpoint there", async () => {
     const found = world.service.add({ url: "https://hooks.example.com/jobs" });
     const there = { urn: urnOf("jobs"), type: TYPE_TOKEN, id: "wh_9", provider: providerUrnOf("") };
-    world.exported = () => ({ resources: [there] });
+    world.pulumi.exported = () => ({ resources: [there] });
     const adopting = [declared("jobs", "jobs", { adoptId: found.id })];
     expect(await world.up(adopting)).toEqual([]);
     expect(world.differences(adopting)).toEqual([]);
@@ -67,38 +67,60 @@ describe("when `pulumi stack export` reads a stack of the same names in another 
   });
 });
 
-// As a backend that keeps journals prints a state, or the run with PULUMI_SKIP_CHECKPOINTS: without what is under way.
-const withoutOperations = ({ resources = [] }: Deployment): Deployment => ({ resources });
-const ROOT = "/home/me/project";
-test.each<[string, NodeJS.ProcessEnv, { organization?: string; rootDirectory?: string }, boolean]>([
-  ["nothing says where the backend is", {}, {}, false],
-  ["it is relative", { PULUMI_BACKEND_URL: "file://./state" }, { rootDirectory: ROOT }, false],
-  ["it is a folder's own", { PULUMI_BACKEND_URL: "file://." }, {}, false],
-  ["it is absolute", { PULUMI_BACKEND_URL: "file:///srv/state" }, {}, true],
-  ["it is in the home folder", { PULUMI_BACKEND_URL: "file://~" }, {}, true],
-  ["it is a bucket", { PULUMI_BACKEND_URL: "s3://state?region=eu" }, {}, true],
-  ["it is Pulumi Cloud", {}, { organization: "acme", rootDirectory: ROOT }, true],
-  ["it is Pulumi Cloud, for an inline program", {}, { organization: "acme" }, false],
-  ["it is a folder or a bucket of a login", {}, { rootDirectory: ROOT }, false],
-])(
-  "a state that does not show what a run creates counts only where the backend cannot differ: %s",
-  async (_, environment, place, counts) => {
-    Object.assign(world, { environment });
-    Object.assign(world.stack, place);
-    await world.up(jobs);
-    world.exported = () => withoutOperations(world.stack.deployment);
-    expect(await world.up(renamed)).toEqual(counts ? [] : [stop]);
-    if (counts) expect(world.differences(renamed)).toEqual([]);
-  },
-);
+describe("when an export does not show what is under way", () => {
+  /** Whether the list of stacks shows the run. */
+  const inCloud = async (shows: Shows, updateInProgress: boolean, act: () => Promise<void>) => {
+    world = new World({}, shows);
+    const { listed } = world.pulumi;
+    if (!updateInProgress)
+      world.pulumi.listed = () => listed().map((each) => ({ ...each, updateInProgress: false }));
+    await act();
+  };
+
+  test.each([
+    ["before", true],
+    ["before", false],
+    ["no operations", true],
+    ["no operations", false],
+  ] as const)("but %s, a rename works if Pulumi Cloud lists the run: %s", (shows, isListed) =>
+    inCloud(shows, isListed, async () => {
+      await world.up(jobs);
+      expect(await world.up(renamed)).toEqual(isListed ? [] : [stop]);
+      if (isListed) expect(world.differences(renamed)).toEqual([]);
+      else expect(world.service.changes).toEqual(["register"]);
+    }),
+  );
+
+  test.each([true, false])(
+    "but the state before, a kill heals if Pulumi Cloud lists the run: %s",
+    (isListed) =>
+      inCloud("before", isListed, async () => {
+        await killedUp(jobs);
+        expect(await world.up(jobs)).toEqual(isListed ? [] : [stop]);
+        if (isListed) expect(world.differences(jobs)).toEqual([]);
+        expect(world.service.changes).toEqual(["register"]);
+      }),
+  );
+
+  test("and never will, an up after a kill stops, and one with ifExists adopts what is there", () =>
+    inCloud("no operations", true, async () => {
+      const many = ["a", "b", "c", "d"].map((name) => declared(name));
+      await killedUp(many, 3);
+      const problems = await world.up(many, { parallel: 1 });
+      expect(problems).toEqual([expect.stringMatching(/wh_\d+ .*ENDPOINT_EXISTS/s)]);
+      world.environment = { WEBHOOKS_IF_EXISTS: "adopt" };
+      expect(await world.up(many)).toEqual([]);
+      expect(world.differences(many)).toEqual([]);
+    }));
+});
 
 test("an ordinary up reads the state once, and one after a kill of many twice", async () => {
   const many = ["a", "b", "c", "d", "e"].map((name) => declared(name));
   await world.up(many.slice(0, 1));
-  expect(world.exports).toHaveLength(1);
+  expect(world.pulumi.exports).toHaveLength(1);
   await killedUp(many, 4);
-  world.exports.length = 0;
+  world.pulumi.exports.length = 0;
   expect(await world.up(many)).toEqual([]);
-  expect(world.exports).toHaveLength(2);
+  expect(world.pulumi.exports).toHaveLength(2);
   expect(world.differences(many)).toEqual([]);
 });

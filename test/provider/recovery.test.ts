@@ -1,6 +1,7 @@
 import type { EndpointInputs } from "../../src/provider/state";
 import { Actor, type Step } from "./actor";
 import type { Fault, Habits, Operation } from "./fakeService";
+import type { Shows } from "./pulumiModel";
 import { declared } from "./world";
 
 type Kind = Omit<Fault, "operation">;
@@ -28,8 +29,15 @@ const OPERATIONS = {
 type Command = keyof typeof OPERATIONS;
 
 /** Services that differ from one that is exact and complete. At some, what got no response is named, and not taken: a person decides. */
-const SERVICES: readonly { readonly is: string; readonly habits: Habits; readonly stops?: boolean }[] = [
+const SERVICES: readonly {
+  readonly is: string;
+  readonly habits: Habits;
+  readonly stops?: boolean;
+  readonly shows?: Shows;
+}[] = [
   { is: "that is exact", habits: {} },
+  { is: "beside a state that a run changes at its end", habits: {}, shows: "before" },
+  { is: "beside a state that has no operations", habits: {}, shows: "no operations" },
   { is: "whose lists lag", habits: { lagMs: 3_000 } },
   { is: "whose clock is an hour ahead", habits: { aheadMs: 3_600_000 } },
   { is: "that spells urls its own way", habits: { spell: (url) => url.replace("%7E", "~").toLowerCase() } },
@@ -68,7 +76,7 @@ const faultsOf = (operation: Operation): Fault[] =>
     .map((kind) => ({ ...kind, operation }))
     .flatMap((fault) => (isPlain(fault) ? [fault, { ...fault, times: Number.POSITIVE_INFINITY }] : [fault]));
 
-describe.each(SERVICES)("at a service $is", ({ is, habits, stops = false }) => {
+describe.each(SERVICES)("at a service $is", ({ is, habits, stops = false, shows }) => {
   test.each(Object.keys(OPERATIONS) as Command[])(
     "%s recovers from every fault of every operation",
     async (command) => {
@@ -79,7 +87,7 @@ describe.each(SERVICES)("at a service $is", ({ is, habits, stops = false }) => {
           : faultsOf(command === "up" ? "register" : "list").filter(({ times }) => times === undefined);
       const failed: Record<string, readonly string[]> = {};
       for (const fault of faults) {
-        const actor = await Actor.play(scenarioOf(command, fault), habits, 0);
+        const actor = await Actor.play(scenarioOf(command, fault), habits, 0, shows);
         const { requests } = actor.world.service;
         const wrong = [...actor.wrong, ...(stops ? [] : actor.stops)];
         if (!requests.some((each) => each.operation === fault.operation && each.fault !== ""))

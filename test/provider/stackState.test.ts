@@ -1,10 +1,6 @@
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
-import { readStackState, type StackPlace } from "../../src/provider/stack";
 import { type Deployment, type Resource, StackState } from "../../src/provider/stackState";
 import { NATIVE_TYPE_TOKEN, TYPE_TOKEN } from "../../src/shared/permanent";
-import { providerUrnOf, ROOT_URN, urnOf } from "./engineModel";
+import { providerUrnOf, urnOf } from "./engineModel";
 
 const origin = { baseUrl: "https://api.example.com", account: "abc123" };
 const wanted = { url: "https://hooks.example.com/a", type: "production" } as const;
@@ -97,71 +93,3 @@ test("a resource of the stack has its endpoint, whatever its provider, and what 
   const named = ["a", "staged", "old", "pending"].filter((name) => state.hasEndpointNamed(name, origin));
   expect(named).toEqual(["a"]);
 });
-
-const folder = mkdtempSync(join(tmpdir(), "webhooks-state-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-/** Reads through a command `pulumi` of Node, which Windows finds as npm writes one, and which writes down how it was called. */
-function read(script: string, place: StackPlace = {}): Promise<StackState> {
-  const text = `#!/usr/bin/env node
-    const args = process.argv.slice(2);
-    const call = \`\${args.join(" ")} [\${process.env.PULUMI_OPTION_CWD}] in \${process.cwd()}\\n\`;
-    require("node:fs").writeFileSync(${JSON.stringify(join(folder, "args"))}, call);
-    ${script}`;
-  for (const name of ["pulumi", "pulumi.js"]) writeFileSync(join(folder, name), text, { mode: 0o700 });
-  writeFileSync(join(folder, "pulumi.cmd"), '@node "%~dp0\\pulumi.js" %*');
-  const PATH = [folder, process.env.PATH].join(delimiter);
-  return readStackState(ROOT_URN, place, { PATH, PULUMI_OPTION_CWD: "elsewhere" });
-}
-const print = (deployment: object) => `console.log('${JSON.stringify({ version: 3, deployment })}');`;
-
-const printed = print({ resources: [{ urn: ROOT_URN, type: "pulumi:pulumi:Stack" }, resource("a")] });
-const howItWasCalled = () => readFileSync(join(folder, "args"), "utf8");
-
-test("the state is what `pulumi stack export` prints in the project's folder, of a stack that is named in full if the organization is known", async () => {
-  expect((await read(printed)).endpoints).toMatchObject([{ id: "wh_a" }]);
-  expect(howItWasCalled()).toMatch(/^stack export --stack dev .*\[\] in /);
-  await read(printed, { organization: "acme", rootDirectory: folder });
-  expect(howItWasCalled()).toMatch(/^stack export --stack acme\/test\/dev /);
-  expect(howItWasCalled()).toContain(`in ${realpathSync(folder)}\n`);
-  expect((await read(print({}))).endpoints).toEqual([]); // a new stack
-});
-
-test("without a root directory, the project's folder is the nearest one above with a project file, and without that the current one", async () => {
-  // What the language host of an inline program, or an old one, says.
-  const place = { rootDirectory: "rootDirectory" };
-  const src = join(folder, "project", "src");
-  mkdirSync(src, { recursive: true });
-  const cwd = jest.spyOn(process, "cwd").mockReturnValue(src);
-  try {
-    await read(printed, place);
-    expect(howItWasCalled()).toContain(`in ${realpathSync(src)}\n`);
-    writeFileSync(join(folder, "project", "Pulumi.yml"), "");
-    await read(printed, place);
-    expect(howItWasCalled()).toContain(`in ${realpathSync(join(folder, "project"))}\n`);
-  } finally {
-    cwd.mockRestore();
-  }
-});
-
-test("a backend without projects, which takes no full name, is asked for the plain one; a named organization never is", async () => {
-  const refusal = 'console.error("error: a stack name may only contain …"); process.exitCode = 1;';
-  const plainOnly = `if (/\\//.test(args.join())) { ${refusal} } else { ${printed} }`;
-  expect((await read(plainOnly, { organization: "organization" })).endpoints).toHaveLength(1);
-  await expect(read(plainOnly, { organization: "acme" })).rejects.toThrow("a stack name may only contain …");
-});
-
-test.each([
-  [
-    "a command that fails",
-    'console.error("warning: x\\nerror: no https://u:t0ken@host/"); process.exitCode = 3;',
-    "`pulumi stack export --stack dev` failed: no https://…@host/",
-  ],
-  ["output that is not JSON", "console.log('hello');", /failed: hello/],
-  ["another stack", print({ resources: [resource("a")] }), /printed another stack/],
-])("%s is an error", async (_, script, message) => {
-  await expect(read(script)).rejects.toThrow(message);
-});
-
-test("without pulumi on PATH the state cannot be read", () =>
-  expect(readStackState(ROOT_URN, {}, { PATH: "/nowhere" })).rejects.toMatchObject({ code: "ENOENT" }));

@@ -240,7 +240,7 @@ test("an endpoint that another resource of the stack has is not adopted, whateve
   await fails(verbs.create(adopting), /ADOPT_TAKEN/);
   record("jobs", one);
   await fails(next({ "webhooks:providerName": "another" }).create(adopting), /ADOPT_TAKEN/);
-  world.isStateReadable = false;
+  world.pulumi.isThere = false;
   await next().diff(one.id, one.outs, inputs);
   await fails(verbs.create(adopting), /ADOPT_TAKEN/);
 });

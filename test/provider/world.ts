@@ -1,6 +1,6 @@
 import { type Identity, keyOf } from "../../src/provider/identity";
 import { PROVIDER_NAME_KEY } from "../../src/provider/settings";
-import { type Deployment, providerNameOf, type Resource, StackState } from "../../src/provider/stackState";
+import { providerNameOf, type Resource } from "../../src/provider/stackState";
 import type { EndpointInputs } from "../../src/provider/state";
 import { createProvider } from "../../src/provider/verbs";
 import { nameOf } from "../../src/shared/urn";
@@ -18,6 +18,7 @@ import {
   type Verbs,
 } from "./engineModel";
 import { type Dispatcher, FakeService, type Habits, type Registered } from "./fakeService";
+import { PulumiModel, type Shows } from "./pulumiModel";
 import { VirtualTime } from "./virtualTime";
 
 /** How long a registration may still be made, in milliseconds: twice as long as an operation may take. */
@@ -41,12 +42,7 @@ export class World {
   readonly stack = new Stack();
   /** What the engine was told to show. */
   readonly shown: { readonly severity: "warn" | "info"; readonly message: string }[] = [];
-  /** Whether `pulumi stack export` works. */
-  isStateReadable = true;
-  /** What `pulumi stack export` printed, in this order. */
-  readonly exports: Deployment[] = [];
-  /** What `pulumi stack export` prints. Default: the stack's state. */
-  exported = () => this.stack.deployment;
+  readonly pulumi: PulumiModel;
   environment: NodeJS.ProcessEnv = {};
   /** By provider: the default one, whose name is empty, and an explicit one with an account of its own. */
   readonly #keys = new Map<string, string>();
@@ -54,7 +50,8 @@ export class World {
   #processes: { isDead: boolean; readonly die: (error: Error) => void }[] = [];
   #cancelling = new AbortController();
 
-  constructor(habits: Habits = {}) {
+  constructor(habits: Habits = {}, shows: Shows = "so far") {
+    this.pulumi = new PulumiModel(this.stack, shows);
     this.service = new FakeService("https://api.example.com", this.time, habits);
     for (const provider of ["", "second"]) this.rotateKey(provider);
   }
@@ -96,11 +93,7 @@ export class World {
         cancelled: this.#cancelling.signal,
       },
       dispatcher: { dispatch } as Dispatcher,
-      readState: async () => {
-        if (!this.isStateReadable) throw new Error("no pulumi on PATH");
-        this.exports.push(this.exported());
-        return new StackState(this.exported());
-      },
+      runPulumi: this.pulumi.run,
     });
     const settings: Readonly<Record<string, string | undefined>> = {
       "webhooks:baseUrl": this.service.url,
@@ -131,8 +124,11 @@ export class World {
     this.#processes = [];
     this.#cancelling = new AbortController();
     const open = (provider: string) => this.#open(provider);
-    const run = new EngineRun(this.stack, open, { ...options, isPreview: command === "preview" });
-    return this.time.until(run.run(command, program));
+    const isPreview = command === "preview";
+    const run = new EngineRun(this.stack, open, { ...options, isPreview });
+    this.pulumi.update(isPreview ? undefined : this.stack.deployment);
+    // After a kill, `pulumi cancel` comes before anything else.
+    return this.time.until(run.run(command, program)).finally(() => this.pulumi.update(undefined));
   }
 
   /** Kills the whole run under way. */

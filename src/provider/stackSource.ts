@@ -1,0 +1,131 @@
+import { existsSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
+import { isRecord, parseJson } from "../shared/json";
+import { quotedError, runPulumi } from "../shared/pulumiCommand";
+import { stackOf } from "../shared/urn";
+import type { Deployment } from "./stackState";
+
+/** How long the CLI may take to print something, in milliseconds. */
+const TIMEOUT_MS = 60_000;
+/** The organization of every stack in a backend of one's own, such as a folder or a bucket. */
+const SELF_MANAGED = "organization";
+/** A backend that does not depend on the folder where `pulumi` runs. */
+const ABSOLUTE_BACKEND = /^(?!file:\/\/[^/~])[a-z]\w*:\/\//i;
+/** Pulumi Cloud, where several organizations may have a stack of one project and name. */
+const CLOUD = /^https?:\/\//i;
+
+/** Where a stack is, as its program knows. The native plugin knows neither. */
+export interface StackPlace {
+  readonly organization?: string | undefined;
+  /** The folder of the project's file. An inline program of the Automation API has none: then it is not an absolute path. */
+  readonly rootDirectory?: string | undefined;
+}
+
+/** What to ask. */
+export interface PulumiCommand {
+  readonly environment: NodeJS.ProcessEnv;
+  /** Default: the command `pulumi`. */
+  readonly runPulumi?: typeof runPulumi;
+}
+
+/** Finds and reads one stack with Pulumi's own command: works while a run is under way, and needs no passphrase (engine rule 37). */
+export class StackSource {
+  readonly #stack: string;
+  readonly #project: string;
+
+  /** @param urn the root URN of the stack */
+  constructor(
+    private readonly urn: string,
+    private readonly place: StackPlace,
+    private readonly command: PulumiCommand,
+  ) {
+    ({ stack: this.#stack, project: this.#project } = stackOf(urn));
+  }
+
+  /**
+   * Returns what `--stack` names the stack by. In Pulumi Cloud, several organizations may have one of this project and name. If the program
+   * does not say which it is, the one counts that an update works on, or the only one.
+   *
+   * @throws Error if it is unknown which one it is
+   */
+  async name(): Promise<string> {
+    const { organization } = this.place;
+    if (organization !== undefined) return `${organization}/${this.#project}/${this.#stack}`;
+    const { PULUMI_BACKEND_URL: backend = "" } = this.command.environment;
+    if (backend !== "" && !CLOUD.test(backend)) return this.#stack;
+    const listed = await this.#list();
+    const running = listed.filter(({ isRunning }) => isRunning);
+    const [found, another] = running.length === 1 ? running : listed;
+    if (another === undefined) return found?.name ?? this.#stack;
+    const names = listed.map(({ name }) => name).join(" or ");
+    throw new Error(`this run may be of ${names}, and no update under way shows which`);
+  }
+
+  /**
+   * Reads the state of the stack of this name.
+   *
+   * @throws Error if the CLI is not on PATH (with the code `ENOENT`), or cannot read it
+   */
+  async read(name: string): Promise<Deployment> {
+    let result = await this.#run("export", "--stack", name);
+    // A backend that was never upgraded has no projects, and takes no full name.
+    if (result.exitCode !== 0 && this.place.organization === SELF_MANAGED) {
+      const plain = await this.#run("export", "--stack", this.#stack);
+      if (plain.exitCode === 0) result = plain;
+    }
+    const printed = parseJson(result.stdout);
+    if (result.exitCode !== 0 || !isRecord(printed) || printed.deployment === undefined)
+      throw new Error(`\`pulumi stack export --stack ${name}\` failed: ${quotedError(result)}`);
+    // A stack that no run has written yet has null for either.
+    const deployment: Deployment = printed.deployment ?? {};
+    const { resources, pending_operations } = deployment;
+    if (resources?.length && !resources.some(({ urn }) => urn === this.urn))
+      throw new Error(`\`pulumi stack export --stack ${name}\` printed another stack`);
+    return { resources: resources ?? [], pending_operations: pending_operations ?? [] };
+  }
+
+  /** Returns whether a stack of this name can only be this run's, because nothing else has the name in the backend that the run uses. */
+  isCertain(): boolean {
+    const { organization, rootDirectory = "" } = this.place;
+    const { PULUMI_BACKEND_URL: backend = "" } = this.command.environment;
+    if (ABSOLUTE_BACKEND.test(backend)) return organization !== undefined || !CLOUD.test(backend);
+    return isAbsolute(rootDirectory) && organization !== undefined && organization !== SELF_MANAGED;
+  }
+
+  /** Returns whether an update of the stack of this name is under way, and of no other one that it may be taken for. Only Pulumi Cloud tells. */
+  async isRunning(name: string): Promise<boolean> {
+    const running = (await this.#list()).filter((each) => each.isRunning);
+    const others = running.filter((each) => each.name !== name);
+    return running.length > others.length && (this.place.organization !== undefined || others.length === 0);
+  }
+
+  /** Lists the stacks of this project and name, by their full names. None if the list cannot be read: then nothing is concluded from it. */
+  async #list(): Promise<readonly { readonly name: string; readonly isRunning: boolean }[]> {
+    const args = ["ls", "--project", this.#project, "--json", "--fully-qualify-stack-names"];
+    const { stdout } = await this.#run(...args);
+    const listed = parseJson(stdout);
+    const rows: unknown[] = Array.isArray(listed) ? listed : [];
+    return rows.filter(isRecord).flatMap(({ name, updateInProgress }) => {
+      const isOurs = typeof name === "string" && name.endsWith(`/${this.#project}/${this.#stack}`);
+      return isOurs ? [{ name, isRunning: updateInProgress === true }] : [];
+    });
+  }
+
+  #run(...args: string[]) {
+    const { environment, runPulumi: run = runPulumi } = this.command;
+    const { rootDirectory = "" } = this.place;
+    // This process is in the program's folder, and a relative backend counts from the project's.
+    const cwd = isAbsolute(rootDirectory) ? rootDirectory : projectFolder();
+    // A relative one would count twice (engine rule 40).
+    const env = { ...environment, PULUMI_OPTION_CWD: "" };
+    return run(["stack", ...args], { cwd, env, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  }
+}
+
+/** Returns the nearest folder above this one that has a project's file, as Pulumi looks for it; this one if there is none. */
+function projectFolder(): string {
+  for (let folder = process.cwd(); ; folder = dirname(folder)) {
+    if (["yaml", "yml", "json"].some((kind) => existsSync(join(folder, `Pulumi.${kind}`)))) return folder;
+    if (folder === dirname(folder)) return process.cwd();
+  }
+}
