@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import type { LookupFunction } from "node:net";
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
 import { CodedError } from "./codedError";
 import { isLoopback } from "./url";
@@ -17,9 +18,22 @@ class ProxyError extends CodedError<"INVALID_OPTION"> {
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
+/** Finds this machine. Whoever answers for `localhost` elsewhere, such as a name server, would get what is sent in plain http. */
+const lookUpLoopback: LookupFunction = (_hostname, { all, family }, found) => {
+  const both = [
+    { address: "127.0.0.1", family: 4 },
+    { address: "::1", family: 6 },
+  ];
+  const [first = { address: "127.0.0.1", family: 4 }] = both.filter(
+    (each) => !family || each.family === family,
+  );
+  if (all) found(null, both);
+  else found(null, first.address, first.family);
+};
+
 /**
  * Returns undici's way to a URL: through the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name, in either case.
- * This machine is always reached directly.
+ * This machine is always reached directly, without asking for its address.
  *
  * @param closed ends connection attempts, which undici's `destroy` leaves alone: each would keep the process alive
  * @throws ProxyError
@@ -28,7 +42,8 @@ export function openDispatcher(url: string, closed?: AbortSignal): Dispatcher {
   const connect = { timeout: CONNECT_TIMEOUT_MS, ...(closed && { signal: closed }) };
   // Each connection listens to the signal: Node.js must not warn of a leak.
   if (closed) setMaxListeners(0, closed);
-  if (isLoopback(new URL(url).hostname)) return new Agent({ connect });
+  if (isLoopback(new URL(url).hostname))
+    return new Agent({ connect: { ...connect, lookup: lookUpLoopback } });
   const { env } = process;
   try {
     return new EnvHttpProxyAgent({

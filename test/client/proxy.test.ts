@@ -1,3 +1,4 @@
+import dns from "node:dns";
 import { createServer } from "node:http";
 import { cleanUp, clientOf, endpoint, listen, rejection, reply, serve } from "./support";
 
@@ -37,11 +38,20 @@ test.each(["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"])(
   },
 );
 
+test("the address of a loopback name is not asked for: who answers would get the API key in plain http", async () => {
+  const server = await serve(reply(200, endpoint));
+  const lookup = jest.spyOn(dns, "lookup");
+  for (const host of ["localhost", "webhooks.localhost"])
+    expect(await clientOf(`http://${host}:${server.port}`).get("wh_1")).toEqual(endpoint);
+  expect(lookup).not.toHaveBeenCalled();
+  lookup.mockRestore();
+});
+
 test("requests to this machine, and to what NO_PROXY names, never go through a proxy", async () => {
   const server = await serve(reply(200, endpoint));
   const proxy = await startProxy();
   const url = `http://127.0.0.1:${proxy.port}`;
-  for (const host of ["127.0.0.1", "localhost"]) {
+  for (const host of ["127.0.0.1", "localhost", "webhooks.localhost"]) {
     process.env.HTTP_PROXY = url;
     const client = clientOf(`http://${host}:${server.port}`);
     expect(await client.get("wh_1")).toEqual(endpoint);
