@@ -37,6 +37,7 @@ export function createHandlers({
   resources = createResources({ environment, engine }),
 }: HandlerOptions): UntypedServiceImplementation {
   let configuration: Configuration = () => undefined;
+  let isConfigured = false;
   const resourceOf = (urn: string): Resource => {
     engine.noteUrn(urn);
     return resources.of(urn);
@@ -50,6 +51,10 @@ export function createHandlers({
     ),
 
     configure: unary(async (request: proto.ConfigureRequest) => {
+      // The engine starts a process for each provider. Whoever else finds the port must not lead the environment's key elsewhere.
+      if (isConfigured)
+        throw new Error("this process of the plugin has its settings already: start another one");
+      isConfigured = true;
       engine.noteUrn(request.getUrn() ?? "");
       const { values } = reveal(request.getArgs());
       configuration = settingLookup(values, request.getName() ?? "", environment);

@@ -16,6 +16,7 @@ const SUBCOMMANDS: readonly (readonly [string, (id: string) => readonly string[]
   ["adopt", () => ["adopt"]],
   ["adopt --native", () => ["adopt", "--native"]],
   ["doctor", () => ["doctor"]],
+  ["check-service", () => ["check-service", "--yes", "--url", "https://hooks.example.com/check"]],
 ];
 
 describe.each(EACH_VALUE)("a service whose values are %s", (_what, value) => {

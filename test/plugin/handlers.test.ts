@@ -10,7 +10,7 @@ type Results = Partial<Record<keyof Verbs, unknown>>;
 /** What the verbs of the plugin under test return, and what they and `configure` were called with. */
 let results: Results;
 let calls: unknown[][];
-let settings: ((key: string) => string | undefined)[];
+let settings: ((key: string) => string | undefined)[] = [];
 let plugin: NativePlugin;
 
 const verb = (name: keyof Verbs) => {
@@ -25,8 +25,8 @@ const verb = (name: keyof Verbs) => {
 const names: (keyof Verbs)[] = ["check", "diff", "create", "read", "update", "delete"];
 const verbs: Verbs = Object.fromEntries(names.map(verb));
 
-beforeAll(async () => {
-  plugin = await NativePlugin.start({
+const start = () =>
+  NativePlugin.start({
     environment: { PULUMI_CONFIG: '{"baseUrl":"https://stack.example.com","apiKey":"of the stack"}' },
     resources: {
       configure: async (get) => void settings.push(get),
@@ -37,6 +37,9 @@ beforeAll(async () => {
       }),
     },
   });
+beforeAll(async () => {
+  plugin = await start();
+  await plugin.configure({});
 });
 beforeEach(() => {
   [results, calls, settings] = [{}, [], []];
@@ -179,15 +182,27 @@ test("diff says that nothing changed", async () => {
 });
 
 test("settings come from the provider's inputs, then from the stack's configuration", async () => {
-  await plugin.configure(
+  const others = [await start(), await start()];
+  await others[0]?.configure(
     { apiKey: secret("of the provider"), timeoutSeconds: 7, apiKeyHeader: "" },
     "staging",
   );
-  await plugin.configure({}, "default_0_1_0");
+  await others[1]?.configure({}, "default_0_1_0");
+  await Promise.all(others.map((other) => other.stop()));
   const names = ["apiKey", "baseUrl", "timeoutSeconds", "apiKeyHeader", "providerName"];
   const [ofStaging, ofDefault] = settings.map((get) => names.map((name) => get(`webhooks:${name}`)));
   expect(ofStaging).toEqual(["of the provider", "https://stack.example.com", "7", undefined, "staging"]);
   expect(ofDefault).toEqual(["of the stack", "https://stack.example.com", undefined, undefined, ""]);
+});
+
+test("a process has its settings once: another base URL would get the environment's key", async () => {
+  const other = await start();
+  await other.configure({});
+  await expect(other.configure({ baseUrl: "https://evil.example" })).rejects.toMatchObject({
+    details: expect.stringMatching(/has its settings already/),
+  });
+  expect(settings.map((get) => get("webhooks:baseUrl"))).toEqual(["https://stack.example.com"]);
+  await other.stop();
 });
 
 test.each([
@@ -197,7 +212,6 @@ test.each([
   ["getWebhookEndpoints", { url: 5 }, /url must be a string/],
   ["getNothing", {}, /no function/],
 ])("%s refuses %j without asking the service", async (name, args, details) => {
-  await plugin.configure({});
   const request = new proto.InvokeRequest().setTok(`webhooks:index:${name}`).setArgs(struct(args));
   await expect(plugin.call("invoke", request)).rejects.toMatchObject({
     details: expect.stringMatching(details),

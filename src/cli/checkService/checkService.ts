@@ -7,7 +7,7 @@ import { type Clock, systemClock } from "../../client/clock";
 import { openDispatcher } from "../../shared/dispatcher";
 import { hasSigningSecret } from "../../shared/masking";
 import { describeUrl } from "../../shared/url";
-import { COMMAND } from "../../shared/words";
+import { COMMAND, joined } from "../../shared/words";
 import { withAccount } from "../account";
 import { CliError } from "../errors";
 import { httpUrl, jsonOption, stackOption, yesOption } from "../options";
@@ -87,12 +87,15 @@ function errorAfter({ pulumi, signal }: Context, left: readonly string[]): CliEr
   if (left.length > 0)
     return new CliError(
       "NOT_DELETABLE",
-      `endpoints of the check may still be registered: ${left.join(", ")}. \`${command}\` shows them, and delete deletes them`,
+      `endpoints of the check may still be registered: ${joined(left)}. \`${command}\` shows them, and delete deletes them`,
     );
   return signal.aborted
     ? new CliError("INTERRUPTED", "Ctrl-C ended the check. Nothing of it is left")
     : undefined;
 }
+
+/** In characters. */
+const LONGEST_SECRET = 200;
 
 /** Returns a dispatcher that names each request whose response has a signing secret, which the client's results do not show. */
 function watch(direct: Dispatcher, onSecret: (request: string) => unknown): Dispatcher {
@@ -101,7 +104,8 @@ function watch(direct: Dispatcher, onSecret: (request: string) => unknown): Disp
     return dispatch(options, {
       ...handler,
       onResponseData: (controller, chunk) => {
-        text += chunk.toString("latin1");
+        // The end of what came before: a secret may come in two chunks.
+        text = text.slice(-LONGEST_SECRET) + chunk.toString("latin1");
         if (hasSigningSecret(text)) onSecret(`${options.method} ${options.path}`);
         handler.onResponseData?.(controller, chunk);
       },
