@@ -17,6 +17,9 @@ export interface Account {
   readonly configuration: Configuration | undefined;
 }
 
+/** Begins the message if the environment alone is to have the settings. */
+export const NO_SETTINGS = "no stack has settings";
+
 const NOT_READ =
   ". This command does not read what a program passes to a WebhooksProvider: set the variables to the settings of that account";
 
@@ -56,7 +59,7 @@ function resolve({ env, output, pulumi }: Context, { value, absence }: Found<Con
   }
   const result = resolveSettings((name) => value?.[name]?.value, env, pulumi.withStack);
   if ("problems" in result) {
-    const why = absence === undefined ? "" : `no stack has settings, because ${absence}: `;
+    const why = absence === undefined ? "" : `${NO_SETTINGS}, because ${absence}: `;
     const problems = result.problems.join("; ");
     throw new CliError(
       "SETTINGS_INVALID",

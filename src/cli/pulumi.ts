@@ -1,6 +1,7 @@
 import { parseJson } from "../shared/json";
 import { type PulumiCommandResult, quotedError } from "../shared/pulumiCommand";
 import { quoted } from "../shared/words";
+import { LOST_STATE } from "./docs";
 import { CliError } from "./errors";
 
 /** What `find` found: JSON and what the command printed besides, or why there is none, which fits after "because". */
@@ -42,9 +43,10 @@ export class Pulumi {
         { cause },
       );
     });
-    if (result.exitCode !== 0)
-      throw new CliError("PULUMI_FAILED", `\`pulumi ${args.join(" ")}\` failed: ${quotedError(result)}`);
-    return result;
+    if (result.exitCode === 0) return result;
+    const why = quotedError(result);
+    const page = why.includes("passphrase") ? `. If it is lost, follow ${LOST_STATE}` : "";
+    throw new CliError("PULUMI_FAILED", `\`pulumi ${args.join(" ")}\` failed: ${why}${page}`);
   }
 
   /**

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { type Argument, Command, CommanderError, type Option } from "commander";
 import { CodedError } from "../shared/codedError";
 import { COMMAND, PROGRAM } from "../shared/words";
@@ -7,9 +6,6 @@ import { helpOption } from "./options";
 import { Output, type Sink } from "./output";
 import { Pulumi, type RunPulumi } from "./pulumi";
 import type { Terminal } from "./terminal";
-
-/** The pages that messages name, where this copy of the package is. */
-export const DOCS = join(__dirname, "../../docs");
 
 /** What a process gives to a command. A test gives its own. */
 export interface Surroundings {

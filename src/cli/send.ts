@@ -10,9 +10,10 @@ import { PROGRAM } from "../shared/words";
 import { JOB_EVENTS, readEvent } from "../signature/event";
 import { sign } from "../signature/sign";
 import { deliveryHeaders, readCapture } from "./capture";
+import { DOCS } from "./docs";
 import { CliError } from "./errors";
 import { httpUrl, jsonOption, stackOption } from "./options";
-import { DOCS, type Subcommand } from "./run";
+import type { Subcommand } from "./run";
 import { describeSecrets, readSecrets, type SigningSecrets } from "./secrets";
 
 interface Flags {

@@ -217,6 +217,10 @@ test("doctor finds an endpoint that two stacks manage, but ids may count for eac
 test("doctor names the endpoint that an interrupted run may have made", async () => {
   await serve({ urls: [url, elsewhere] });
   const given = dev({ pending_operations: [interrupted("mails", { url: elsewhere, at })] });
+  const { findings } = await findingsOf(given);
+  expect(findings[0]?.otherwise).toMatch(
+    /^pulumi refresh --clear-pending-creates --yes --non-interactive --stack dev && npx pulumi-webhook-endpoints delete --yes wh_2 {3}# instead/,
+  );
   expect(await theFinding(given)).toMatch(
     /registered mails in shop\/dev, and may have made wh_2 \(mails in shop\/dev\) \(/,
   );
@@ -266,7 +270,7 @@ test.each<[break_: () => unknown, code: string, remedy: RegExp]>([
 test.each([
   [
     "incorrect passphrase",
-    /^error: .*incorrect passphrase \(PULUMI_FAILED\) export PULUMI_CONFIG_PASSPHRASE=/,
+    /^error: .*incorrect passphrase\. If it is lost, follow \S+\/docs\/lost-state\.md \(PULUMI_FAILED\) export PULUMI_CONFIG_PASSPHRASE=/,
   ],
   ["no such file", /^error: .*no such file \(PULUMI_FAILED\) pulumi config {3}# .*follow the message/],
 ])("if Pulumi cannot read the settings, doctor repeats why: %s", async (configError, finding) => {

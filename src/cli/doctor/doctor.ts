@@ -66,7 +66,12 @@ export const doctor: Subcommand<Flags> = {
     findings = [...findings, ...gaps(stacks), ...ofStacks, ...versionFindings(versions)];
     // Errors come before notes.
     findings.sort((a, b) => a.level.localeCompare(b.level));
-    const shown = findings.map((each) => ({ ...each, remedy: toPaste(each.remedy, context, blocked) }));
+    const shown = findings.map(({ otherwise, ...each }) => ({
+      ...each,
+      remedy: toPaste(each.remedy, context, blocked),
+      // It needs the service, too.
+      ...(otherwise !== undefined && !blocked && { otherwise: toPaste(otherwise, context, undefined) }),
+    }));
     const notChecked = notCheckedIn(own, origin, pulumi).map((each) => toPaste(each, context, undefined));
 
     const names = stacks.known.map(({ name }) => name);
@@ -79,9 +84,10 @@ export const doctor: Subcommand<Flags> = {
       output.line(`Versions: ${found.join(", ")}.`);
       output.line();
       if (shown.length === 0) output.line("Everything that was checked is in order.", "green");
-      for (const { level, code, message, remedy } of shown) {
+      for (const { level, code, message, remedy, otherwise } of shown) {
         output.line(`${level}: ${message} (${code})`, level === "error" ? "red" : "yellow");
         output.line(`  ${remedy}`);
+        if (otherwise !== undefined) output.line(`  ${otherwise}`);
       }
       output.line();
       for (const each of notChecked) output.line(`Not checked: ${each}`);

@@ -45,6 +45,8 @@ export interface Finding {
   readonly message: string;
   /** What to do, to be pasted: a command line, with a comment. */
   readonly remedy: string;
+  /** What to do instead, to be pasted, if nobody wants what the remedy brings about. */
+  readonly otherwise?: string;
 }
 
 export function found(
@@ -94,7 +96,8 @@ export function* stackFindings(
   const name = quoted(stack.name);
   // What the state shows is about to change.
   if (work.kind === "under way" || work.kind === "held elsewhere") return yield* workFindings(stack);
-  const up = work.kind === "dead" ? `pulumi cancel --yes --stack ${name} && pulumi up` : "pulumi up";
+  const unlock = work.kind === "dead" ? `pulumi cancel --yes --stack ${name} && ` : "";
+  const up = `${unlock}pulumi up`;
   const began =
     work.kind === "unknown" ? "a run may be under way, or was interrupted," : "a run was interrupted";
   const pending = state.endpoints.filter(({ id = "" }) => isPendingId(id));
@@ -108,6 +111,7 @@ export function* stackFindings(
       ({ endpoint, owner: { by } }) => `${endpoint.id} (${describeAll(by.map(({ resource }) => resource))})`,
     ),
   );
+  const deletions = made.map(({ endpoint: { id } }) => commandFor("delete", id));
   const which = ids && `, and may have made ${ids}`;
   if (pending.length > 0)
     yield found("REGISTRATION_PENDING", {
@@ -118,6 +122,7 @@ export function* stackFindings(
     yield found("OPERATION_INTERRUPTED", {
       message: `${began} while it registered ${describeAll(creations)}${which}`,
       remedy: `${up} --stack ${name}   # ${workRemark(work)}if this stays, ${CLEAR_OPERATIONS}`,
+      otherwise: `${unlock}${[`${CLEAR_OPERATIONS} --stack ${name}`, ...deletions].join(" && ")}   # instead, if nobody wants them: after pulumi destroy`,
     });
   else if (creations.length > 0)
     yield found("OPERATION_INTERRUPTED", {

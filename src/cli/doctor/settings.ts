@@ -7,7 +7,8 @@ import { foreign } from "../../shared/escape";
 import type { Origin } from "../../shared/permanent";
 import { nameOf } from "../../shared/urn";
 import { COMMAND, joined, quoted } from "../../shared/words";
-import type { Account } from "../account";
+import { type Account, NO_SETTINGS } from "../account";
+import { LOST_STATE } from "../docs";
 import type { KnownStack, Stacks } from "../inventory/stacks";
 import type { Pulumi } from "../pulumi";
 import { type Finding, found } from "./findings";
@@ -39,6 +40,12 @@ export function findingOf({ code, detail }: CodedError, { withStack }: Pulumi): 
     };
   if (code === "PULUMI_FAILED" && detail.includes("passphrase"))
     return { ...finding, remedy: "export PULUMI_CONFIG_PASSPHRASE=…   # that of the stack" };
+  // It would fail, too.
+  if (code === "SETTINGS_INVALID" && detail.includes(NO_SETTINGS))
+    return {
+      ...finding,
+      remedy: `pulumi stack ls --all   # then pulumi stack select, or pulumi login to the backend that has the stack; if none has it, follow ${LOST_STATE}`,
+    };
   const remedy = `${withStack("pulumi config")}   # check these, follow the message, and run doctor again`;
   return { ...finding, remedy };
 }
