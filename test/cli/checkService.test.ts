@@ -160,6 +160,12 @@ test.each<[odd: string, clause: string, options: () => EmulatorOptions, cameBack
     `came back with ".*token=\\*\\*\\*\\*&check`,
   ],
   [
+    "changes the user's own path",
+    "spelling",
+    () => storing((url) => (url.includes("/Check/") ? url : url.replace("/check", "/CHECK"))),
+    "^a url came back with another path$",
+  ],
+  [
     "lists what it has deleted",
     "deleted",
     () => softDeleting(isList),
@@ -244,7 +250,7 @@ test("what cannot be deleted is named", async () => {
   service.fault({ kind: "status", operation: "delete", status: 403, times: Number.POSITIVE_INFINITY });
   const { status, stdout, stderr } = await run([...args, "--yes", "--json"], optionsOf());
   expect(status).toBe(1);
-  expect(stderr).toMatch(/may still be registered: wh_1, wh_2, wh_3\..*list --orphans.*\(NOT_DELETABLE\)/);
+  expect(stderr).toMatch(/may still be registered: wh_1, wh_2 and wh_3\..*list --orphans.*\(NOT_DELETABLE\)/);
   expect(JSON.parse(stdout)).toMatchObject({ clauses: expect.any(Array), error: { code: "NOT_DELETABLE" } });
 });
 

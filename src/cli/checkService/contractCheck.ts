@@ -87,7 +87,7 @@ export class ContractCheck {
       : ["refusals", undefined, "2xx: the service accepts something that is not a url"];
     const asShown = { sent: this.#url, ownUrl: this.options.url };
     const shown = [made, { ...listing, value: listed }, got].map((each) => ({ ...each, ...asShown }));
-    yield spellingVerdict([...shown, await this.#registerOddUrl()]);
+    yield spellingVerdict([await this.#registerOddUrl(), ...shown]);
 
     yield* this.#delete(id);
     if (!this.#deleted.has(id)) return;

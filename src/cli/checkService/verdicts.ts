@@ -41,14 +41,18 @@ export interface Shown extends Outcome<Endpoint> {
   readonly ownUrl: string;
 }
 
-/** Compares the urls in responses to what was sent. The last one has in it what some services change. */
+/** Compares the urls in responses to what was sent. The first one has in it what some services change. */
 export function spellingVerdict(shown: readonly Shown[]): Verdict {
   for (const { sent, ownUrl, value } of shown) {
     const [own, was, is] = [normalizeUrl(ownUrl), normalizeUrl(sent), normalizeUrl(value?.url ?? sent)];
-    const ending = (url: string) => JSON.stringify(url.slice(own.length));
-    if (was !== is)
-      return ["spelling", false, `a url that ended with ${ending(was)} came back with ${ending(is)}`];
+    if (was === is) continue;
+    const [ended, ends] = [was, is].map((url) => JSON.stringify(url.slice(own.length)));
+    const changed =
+      ended === ends
+        ? "a url came back with another path"
+        : `a url that ended with ${ended} came back with ${ends}`;
+    return ["spelling", false, changed];
   }
-  const last = shown.at(-1);
-  return ["spelling", last?.value && true, last?.cameBack ?? ""];
+  const [odd] = shown;
+  return ["spelling", odd?.value && true, odd?.cameBack ?? ""];
 }
