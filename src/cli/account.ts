@@ -4,7 +4,7 @@ import { resolveSettings } from "../provider/settings";
 import { originOf } from "../provider/state";
 import type { Origin } from "../shared/permanent";
 import { CliError } from "./errors";
-import type { Found } from "./pulumi";
+import type { Found, Pulumi } from "./pulumi";
 import type { Context } from "./run";
 
 /** The service as the settings say: where it is, and which key it accepts. */
@@ -34,12 +34,7 @@ type Configuration = Readonly<Record<string, { readonly value?: string; readonly
  */
 export async function withAccount<T>(context: Context, work: (account: Account) => Promise<T>): Promise<T> {
   const { output, pulumi } = context;
-  // Pulumi would read the state of another project's stack, and the settings of this project's stack of that name.
-  if (/\/.*\//.test(pulumi.stack ?? ""))
-    throw new CliError(
-      "WRONG_USE",
-      `name the stack ${pulumi.stack} without its project, in the folder of that project`,
-    );
+  await refuseOtherProject(pulumi);
   const reading = pulumi.find<Configuration>(["config", "--json", "--show-secrets"]);
   const found = await output.during(() => "Reading the stack's settings…", reading);
   const resolved = resolve(context, found);
@@ -49,6 +44,24 @@ export async function withAccount<T>(context: Context, work: (account: Account) 
   return withClient(resolved, warn, (client, connection) =>
     work({ origin, client, connection, configuration: found.value }),
   );
+}
+
+/**
+ * Refuses a stack of another project, which its full name tells: Pulumi would read its state, and the settings of this project's stack of
+ * that name.
+ *
+ * @throws CliError `WRONG_USE`
+ */
+async function refuseOtherProject(pulumi: Pulumi): Promise<void> {
+  const { stack = "" } = pulumi;
+  if (!/\/.*\//.test(stack)) return;
+  const list = ["stack", "ls", "--json", "--fully-qualify-stack-names"];
+  const { value = [] } = await pulumi.forStack(undefined).find<readonly { readonly name: string }[]>(list);
+  if (!value.some(({ name }) => name === stack))
+    throw new CliError(
+      "WRONG_USE",
+      `the project in this folder has no stack ${stack}: run the command in the folder of its project`,
+    );
 }
 
 /** Returns the settings, and hides those that are secret. @throws CliError `SETTINGS_INVALID` */

@@ -5,10 +5,11 @@ import { checkArguments } from "../provider/arguments";
 import { foreign, printable } from "../shared/escape";
 import { masked } from "../shared/masking";
 import { NATIVE_TYPE_TOKEN } from "../shared/permanent";
-import { describeResource, nameOf } from "../shared/urn";
+import { nameOf } from "../shared/urn";
 import { withAccount } from "./account";
 import { CliError } from "./errors";
 import { type Entry, type Inventory, namedEntries, takeInventory, whyHeld } from "./inventory/inventory";
+import { describeOwned } from "./inventory/owner";
 import { shortName } from "./inventory/stacks";
 import { jsonOption, stackOption } from "./options";
 import type { Context, Subcommand } from "./run";
@@ -86,7 +87,7 @@ function adoptable(
 /** Only who names a duplicate wants it. */
 function whyDoubtful({ duplicateOf }: Entry): string | undefined {
   if (duplicateOf === undefined) return undefined;
-  return `it has the url and type of ${describeResource(duplicateOf.resource)}. Delete it, or adopt it by its id`;
+  return `it has the url and type of ${describeOwned(duplicateOf)}. Delete it, or adopt it by its id`;
 }
 
 function whyUndeclarable({ output }: Context, entry: Entry, native: boolean): string | undefined {

@@ -5,8 +5,7 @@ import type { EndpointType } from "../client/endpoint";
 import { undefinedIfGone } from "../client/errors";
 import { wantedBy } from "../provider/stackState";
 import { foreign } from "../shared/escape";
-import { describeResource } from "../shared/urn";
-import { countOf } from "../shared/words";
+import { COMMAND, countOf, quoted } from "../shared/words";
 import { withAccount } from "./account";
 import { duration } from "./duration";
 import { CliError } from "./errors";
@@ -20,7 +19,7 @@ import {
   takeInventory,
   whyHeld,
 } from "./inventory/inventory";
-import { toSettle, unansweredIn } from "./inventory/owner";
+import { describeOwned, toSettle, unansweredIn } from "./inventory/owner";
 import { jsonOption, stackOption, yesOption } from "./options";
 import type { Context, Subcommand } from "./run";
 import { confirm } from "./terminal";
@@ -31,6 +30,7 @@ interface Flags {
   /** In milliseconds. */
   readonly olderThan?: number;
   readonly type?: EndpointType;
+  readonly seenBy?: string;
 }
 
 export const deletion: Subcommand<Flags> = {
@@ -45,6 +45,10 @@ export const deletion: Subcommand<Flags> = {
       duration,
     ),
     new Option("--type <type>", "only orphans of this type").choices(["production", "development"]),
+    new Option(
+      "--seen-by <user>",
+      "in Pulumi Cloud: this user may read every stack with endpoints, and runs this",
+    ),
     ...[yesOption(), stackOption(), jsonOption()],
   ],
   examples: [
@@ -53,14 +57,15 @@ export const deletion: Subcommand<Flags> = {
     "delete --orphans --older-than 7d --type development --yes",
   ],
   async run(context, flags, ids) {
-    const { orphans = false, olderThan, type, yes } = flags;
+    const { orphans = false, olderThan, type, seenBy, yes } = flags;
     if (orphans === ids.length > 0)
       throw new CliError("WRONG_USE", "either name the endpoints to delete, or add --orphans");
-    if (!orphans && (olderThan ?? type) !== undefined)
-      throw new CliError("WRONG_USE", "--older-than and --type choose among orphans: add --orphans");
+    if (!orphans && (olderThan ?? type ?? seenBy) !== undefined)
+      throw new CliError("WRONG_USE", "--older-than, --type and --seen-by are about orphans: add --orphans");
     return withAccount(context, async (account) => {
       const look = () => takeInventory(context, account, { orphans: true });
       const inventory = await look();
+      if (orphans) refuseUnlessAllIsSeen(inventory, seenBy);
       const wanted = orphans
         ? oldOrphans(context, inventory, flags)
         : namedEntries(ids, inventory, "deleted", ({ owner }) => owner.whyNotOrphan);
@@ -75,6 +80,23 @@ export const deletion: Subcommand<Flags> = {
   },
 };
 
+/**
+ * Refuses to take for an orphan what may be in a stack that the user of Pulumi Cloud cannot see, unless the user's name is given. Nobody can
+ * name what is not seen, so this is asked for only where nothing is named.
+ *
+ * @throws CliError `OWNERSHIP_UNKNOWN`
+ */
+function refuseUnlessAllIsSeen({ stacks: { viewer } }: Inventory, seenBy: string | undefined): void {
+  if (viewer === undefined || viewer === seenBy) return;
+  const given = seenBy === undefined ? "" : `, and not ${seenBy}`;
+  throw new CliError(
+    "OWNERSHIP_UNKNOWN",
+    `Pulumi Cloud shows only the stacks that its user may read, here ${viewer}${given}, so an endpoint of a colleague's stack may look like an ` +
+      `orphan. If ${viewer} may read every stack with endpoints of this account, add --seen-by ${quoted(viewer)}. \`${COMMAND} list --orphans\` ` +
+      "shows what it takes for orphans",
+  );
+}
+
 /** Returns the orphans that are old enough. @throws CliError `NOT_DELETABLE` if an interrupted registration may have made any of them */
 function oldOrphans(
   { output }: Context,
@@ -87,7 +109,7 @@ function oldOrphans(
   if (hidden !== undefined)
     throw new CliError(
       "NOT_DELETABLE",
-      `nothing was deleted: a run was interrupted while it registered ${describeResource(hidden.resource)}, whose url is a secret, so any ` +
+      `nothing was deleted: a run was interrupted while it registered ${describeOwned(hidden)}, whose url is a secret, so any ` +
         `orphan may be that endpoint. ${toSettle(hidden)}`,
     );
   const orphans = entries.filter(

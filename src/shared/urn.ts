@@ -14,10 +14,11 @@ export function stackOf(urn: string): { readonly stack: string; readonly project
   return { stack, project };
 }
 
-/** Describes a resource by its name, its project and its stack. */
-export function describeResource({ urn }: { readonly urn: string }): string {
+/** Describes a resource by its name, its project and its stack, and by the stack's organization if that is given. */
+export function describeResource({ urn }: { readonly urn: string }, organization?: string): string {
   const { project, stack } = stackOf(urn);
-  return `${foreign(nameOf(urn))} in ${foreign(project)}/${foreign(stack)}`;
+  const place = organization === undefined ? [project, stack] : [organization, project, stack];
+  return `${foreign(nameOf(urn))} in ${place.map(foreign).join("/")}`;
 }
 
 /** Returns whether a provider of this name is the engine's own, which no program declared. */

@@ -1,4 +1,5 @@
 import { type Emulator, startEmulator } from "../../src/emulator";
+import { backend } from "./backend";
 import { API_KEY, fakePulumi, type RunOptions, run } from "./running";
 
 let service: Emulator;
@@ -55,7 +56,17 @@ test("a refusal of the service is shown only if the settings say so", async () =
   expect(stderr).toMatch(/^warning: the service \w+ 401: .*\nerror: .*\(UNAUTHORIZED\)\n$/);
 });
 
-test("a stack is named without its project, whose own folder alone has the settings", async () => {
-  const { stderr } = await list({ env: env() }, "--stack", "acme/billing/prod");
-  expect(stderr).toMatch(/name the stack acme\/billing\/prod without its project.*\(WRONG_USE\)\n$/);
-});
+test.each([
+  ["acme/shop/prod", 0],
+  ["tester/shop/prod", 0],
+  ["acme/billing/prod", 1],
+])(
+  "a stack may have its full name, if the project is this folder's, which alone has the settings: %s",
+  async (stack, status) => {
+    const pulumi = backend({ baseUrl: service.url, own: { prod: {}, "tester/prod": {} } });
+    const { stderr, ...ended } = await list({ pulumi }, "--stack", stack);
+    expect(ended.status).toBe(status);
+    if (status === 1)
+      expect(stderr).toMatch(/in this folder has no stack acme\/billing\/prod: .*\(WRONG_USE\)\n$/);
+  },
+);

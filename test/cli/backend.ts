@@ -49,6 +49,11 @@ export function backend(options: Backend): Surroundings["runPulumi"] {
       case "version":
         return { ...done(null), stdout: `${options.version ?? "v3.255.0"}\n` };
       case "stack ls": {
+        // In full: `acme` is the default organization.
+        const inFull = (name: string) =>
+          name.includes("/") ? name.replace("/", "/shop/") : `acme/shop/${name}`;
+        if (args.includes("--fully-qualify-stack-names"))
+          return done(Object.keys(own).map((name) => ({ name: inFull(name) })));
         const names = Object.keys(args.includes("--all") ? { ...own, ...others } : own);
         const inCloud = (name: string) => ({ updateInProgress: updating.includes(name) });
         const listed = names.map((name) => ({

@@ -28,8 +28,13 @@ const deletions = () => service.requests.filter(({ method }) => method === "DELE
 const holding = (id: string) => ({
   resources: [recorded("jobs", { id, url: "https://hooks.example.com/1" })],
 });
+/** What says, where nothing is named, that the user of Pulumi Cloud sees every stack. */
+const SEEN = ["--seen-by", "anna"];
 const command = (args: readonly string[], given: Partial<Backend> = {}, options: RunOptions = {}) =>
-  run(["delete", ...args], { pulumi: backend({ baseUrl: service.url, ...given }), ...options });
+  run(["delete", ...args, ...(args.includes("--orphans") ? SEEN : [])], {
+    pulumi: backend({ baseUrl: service.url, ...given }),
+    ...options,
+  });
 
 test("delete shows what was named, asks, and deletes it", async () => {
   add(2);
@@ -92,7 +97,7 @@ test.each<[what: string, given: Partial<Backend>, why: RegExp]>([
 test.each([
   ["", /either name the endpoints to delete, or add --orphans/],
   ["wh_1 --orphans", /either name the endpoints to delete, or add --orphans/],
-  ["wh_1 --type development", /--older-than and --type choose among orphans/],
+  ["wh_1 --type development", /--older-than, --type and --seen-by are about orphans/],
   ["--orphans --older-than soon", /such as 90s, 15m, 2h or 7d/],
   ["wh_9", /no endpoint wh_9.*\(NOT_FOUND\)/],
 ])("the wrong use %j is refused", async (args, why) => {
@@ -113,6 +118,31 @@ test("delete --orphans deletes those that are an hour old on the service's clock
   );
   expect(stdout).toMatch(/^ID .*\nwh_2 .*\nDeleted wh_2\n1 endpoint deleted, 0 kept.\n$/);
   expect([status, ids()]).toEqual([0, ["wh_1", "wh_3", "wh_4"]]);
+});
+
+test.each([
+  [[], /only the stacks that its user may read, here anna, so .* --seen-by anna\..*\(OWNERSHIP_UNKNOWN\)/],
+  [["--seen-by", "bob"], /here anna, and not bob, so/],
+])("in Pulumi Cloud, delete --orphans with %j asks who sees every stack", async (seenBy, why) => {
+  add(1);
+  const pulumi = backend({ baseUrl: service.url });
+  const { status, stderr } = await run(["delete", "--orphans", "--yes", ...seenBy], { pulumi });
+  expect([status, ids()]).toEqual([1, ["wh_1"]]);
+  expect(stderr).toMatch(why);
+  // Whoever names an endpoint knows it, and is told whose view it is.
+  const named = await command(["wh_1", "--yes"]);
+  expect(named.stderr).toMatch(
+    /An orphan is what no stack has that anna, the user of Pulumi Cloud here, may read\./,
+  );
+  expect([named.status, ids()]).toEqual([0, []]);
+});
+
+test("in another backend, delete --orphans needs no user", async () => {
+  add(1);
+  const pulumi = backend({ baseUrl: service.url, url: "s3://states" });
+  const { status, stderr } = await run(["delete", "--orphans", "--yes"], { pulumi });
+  expect([status, ids()]).toEqual([0, []]);
+  expect(stderr).not.toMatch(/Pulumi Cloud/);
 });
 
 test.each([
@@ -204,7 +234,7 @@ test("after Ctrl-C, delete names what it deleted, and deletes nothing more", asy
   add(40);
   service.fault({ kind: "delay", operation: "delete", after: 8, times: ALWAYS, delayMs: 300 });
   const pulumi = backend({ baseUrl: service.url });
-  const running = start(["delete", "--orphans", "--yes", "--json"], { pulumi });
+  const running = start(["delete", "--orphans", ...SEEN, "--yes", "--json"], { pulumi });
   await running.until(/Deleted wh_8/);
   const { status, stdout, stderr } = await running.stop();
   expect(status).toBe(130);
@@ -224,7 +254,7 @@ test("Ctrl-C before the deletion ends it at once", async () => {
     return new Promise((resolve) => setTimeout(resolve, 50));
   };
   const pulumi = backend({ baseUrl: service.url, onExport });
-  const running = start(["delete", "--orphans", "--yes"], { pulumi });
+  const running = start(["delete", "--orphans", ...SEEN, "--yes"], { pulumi });
   await reading.promise;
   expect(await running.stop()).toMatchObject({ status: 130, stdout: "" });
   expect(ids()).toEqual(["wh_1"]);

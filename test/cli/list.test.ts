@@ -61,6 +61,18 @@ test("list --all asks for the stacks once, reads those of every project, and say
   expect(stderr).toBe("");
 });
 
+test("list names the organization of a stack, if it is not the default one", async () => {
+  add("a", "b", "c");
+  const has = (id: string) => ({ resources: [recorded("jobs", { id, url: "https://hooks.example.com/x" })] });
+  const given = {
+    own: { dev: has("wh_1"), "tester/dev": has("wh_2") },
+    others: { "tester/mail/dev": has("wh_3") },
+  };
+  const { stdout } = await command(["list", "--all"], given);
+  const shown = [...stdout.matchAll(/jobs in (\S+)$/gm)].map(([, where]) => where);
+  expect(shown).toEqual(["shop/dev", "tester/shop/dev", "tester/shop/dev"]);
+});
+
 test("list --orphans reads every stack, and shows only what nobody has", async () => {
   add("jobs", "mails", "stray", "killed");
   const at = Date.now() - AGE_MS - 4 * 60_000;

@@ -76,7 +76,7 @@ test.each<[work: string, backend: () => Backend, finding: RegExp]>([
   [
     "under way, as Pulumi Cloud lists",
     () => inCloud({ updating: ["dev"] }),
-    /^note: a run of the stack dev is under way: requested by anna, started 3 minutes ago\. Not done yet: mails in shop\/dev \(RUN_UNDER_WAY\) # wait until it has ended, and run doctor again$/,
+    /^note: a run of the stack dev is under way: requested by anna, started 3 minutes ago; .*`pulumi cancel --yes --stack dev`\. Not done yet: mails in shop\/dev \(RUN_UNDER_WAY\) # wait until it has ended, and run doctor again$/,
   ],
   [
     "under way, as Pulumi Cloud lists once the state was read",

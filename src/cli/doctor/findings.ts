@@ -5,7 +5,7 @@ import { describeResource, nameOf } from "../../shared/urn";
 import { CLEAR_OPERATIONS, COMMAND, commandFor, joined, quoted } from "../../shared/words";
 import { RECEIVER_OUTPUT } from "../../stack/config";
 import { type Entry, type Inventory, whyHeld } from "../inventory/inventory";
-import type { Owner, StackResource } from "../inventory/owner";
+import { describeOwned, type Owner, type StackResource } from "../inventory/owner";
 import type { KnownStack, Stacks } from "../inventory/stacks";
 import { describeWork, type Work } from "../inventory/work";
 import type { Pulumi } from "../pulumi";
@@ -192,7 +192,7 @@ export function* listFindings(inventory: Inventory, { withStack }: Pulumi): Gene
   for (const { endpoint, shownUrl, duplicateOf } of entries)
     if (duplicateOf !== undefined)
       yield found("DUPLICATE", {
-        message: `${foreign(endpoint.id)} has the url (${shownUrl}) and type of ${describeResource(duplicateOf.resource)}, so each event is delivered twice`,
+        message: `${foreign(endpoint.id)} has the url (${shownUrl}) and type of ${describeOwned(duplicateOf)}, so each event is delivered twice`,
         remedy: `${withStack(commandFor("delete", endpoint.id))}   # if nothing else needs it`,
       });
   for (const { endpoint, owner } of entries) {
@@ -222,5 +222,5 @@ function managersIn({ kind, by }: Owner): StackResource[] {
 }
 
 function describeAll(resources: readonly Resource[]): string {
-  return joined([...new Set(resources.map(describeResource))]);
+  return joined([...new Set(resources.map((each) => describeResource(each)))]);
 }

@@ -55,6 +55,10 @@ export async function takeInventory(
       `it is unknown which endpoints no stack has, because ${stacks.gap}. Run the command in the folder of the Pulumi program, logged in to ` +
         "the backend that has its stacks, where every stack can be read",
     );
+  if (stacks.viewer !== undefined)
+    output.note(
+      `An orphan is what no stack has that ${stacks.viewer}, the user of Pulumi Cloud here, may read.`,
+    );
   if (!list.complete) output.warn("the service listed only a part of its endpoints: there may be more");
   const unrecognized = list.unrecognized.map(({ id }) => id);
   if (unrecognized.length > 0)

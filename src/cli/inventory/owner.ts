@@ -7,6 +7,9 @@ import { CLEAR_OPERATIONS, joined, quoted } from "../../shared/words";
 import type { KnownStack, Stacks } from "./stacks";
 import { describeWork } from "./work";
 
+/** The organization of every stack in a backend of one's own. */
+const SELF_MANAGED = "organization";
+
 /** A resource, or an operation on one that no run has finished, and the stack whose state has it. */
 export interface StackResource {
   readonly stack: KnownStack;
@@ -82,7 +85,7 @@ function unfinishedIn(stack: KnownStack, graceMs: number) {
 }
 
 function managed(by: readonly StackResource[]): Owner {
-  const shown = joined(by.map(({ resource }) => describeResource(resource)));
+  const shown = joined(by.map(describeOwned));
   const whyNotOrphan =
     `it is managed by ${shown} (${by[0]?.resource.urn}). To delete it, take it out of that program, and run \`pulumi up\`. To manage ` +
     "it in another stack, run `pulumi state move`";
@@ -90,7 +93,7 @@ function managed(by: readonly StackResource[]): Owner {
 }
 
 function pending(by: StackResource): Owner {
-  const name = describeResource(by.resource);
+  const name = describeOwned(by);
   const { kind } = by.stack.work;
   const isInterrupted = kind === "none" || kind === "dead";
   const what = isInterrupted ? "an interrupted run" : "a run that may be under way";
@@ -101,6 +104,15 @@ function pending(by: StackResource): Owner {
     shown: `perhaps ${name} (${isInterrupted ? "interrupted" : "not ended"})`,
     whyNotOrphan,
   };
+}
+
+/** Describes a resource. Pulumi names a stack's organization if it is not the default one. */
+export function describeOwned({ stack: { name }, resource }: StackResource): string {
+  const [organization, ...rest] = name.split("/");
+  return describeResource(
+    resource,
+    rest.length === 0 || organization === SELF_MANAGED ? undefined : organization,
+  );
 }
 
 function unmanaged({ gap }: Stacks): Owner {

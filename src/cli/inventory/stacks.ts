@@ -45,6 +45,8 @@ export interface Stacks {
   readonly absence: string | undefined;
   /** Why an endpoint that no known stack has may be another stack's; undefined if each stack of the backend was read. */
   readonly gap: string | undefined;
+  /** Whose view of Pulumi Cloud this is, whose list has only the stacks that the user may read; undefined for another backend. */
+  readonly viewer: string | undefined;
 }
 
 /**
@@ -74,10 +76,14 @@ export async function readStacks(
   // Pulumi names the project of a stack only if it is not this folder's.
   const stacks = (listed?.value ?? []).map((each) => ({ ...each, isOwn: each.name.split("/").length < 3 }));
   const question = new WorkQuestion(context, async () => (await listStacks()).value ?? []);
+  const isCloud = stacks.some(({ url, updateInProgress }) => (url ?? updateInProgress) !== undefined);
+  const viewer =
+    isCloud && orphans ? await viewerOf(pulumi).catch(unread("the name of the user")) : undefined;
+  const own = stacks.filter(({ isOwn }) => isOwn).map(({ name }) => name);
+  const named = pulumi.stack && listedName(pulumi.stack, own);
   const reading = inParallel(stacks, async ({ isOwn, ...each }) => {
     const { name, current = false } = each;
-    const isNamed = pulumi.stack === undefined ? current : shortName(name) === shortName(pulumi.stack);
-    const isSelected = isOwn && isNamed;
+    const isSelected = isOwn && (named === undefined ? current : name === named);
     const read = () => readStack(pulumi.forStack(name));
     const exported = await read().catch(unread(`the stack ${name}`, name));
     if (exported === undefined) return;
@@ -92,7 +98,19 @@ export async function readStacks(
   await output.during(progress, reading);
   const absence = listed?.absence ?? (listed && !stacks.some(({ isOwn }) => isOwn) ? NO_STACK : undefined);
   const gap = unreadable[0]?.why ?? absence ?? (all ? undefined : "no stack of this project");
-  return { known: known.sort((a, b) => (a.name < b.name ? -1 : 1)), unreadable, absence, gap };
+  return { known: known.sort((a, b) => (a.name < b.name ? -1 : 1)), unreadable, absence, gap, viewer };
+}
+
+/** Returns the name of Pulumi Cloud's user. */
+async function viewerOf(pulumi: Pulumi): Promise<string> {
+  const { value } = await pulumi.forStack(undefined).find<{ readonly user?: string }>(["whoami", "--json"]);
+  return value?.user ?? "";
+}
+
+/** Returns what the list calls a stack of this project that the user named: it leaves out the project, and the default organization. */
+function listedName(given: string, own: readonly string[]): string {
+  const withoutProject = given.replace(/\/.*\//, "/");
+  return own.includes(withoutProject) ? withoutProject : shortName(given);
 }
 
 /** A backend may have gigabytes of states, so only what is about endpoints is kept. @throws CliError */

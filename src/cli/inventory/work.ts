@@ -96,7 +96,7 @@ export class WorkQuestion {
     const later = isOpen && !listed.updateInProgress ? await this.#listAgain() : [];
     const isUpdating = ({ name, updateInProgress }: ListedStack) => name === listed.name && updateInProgress;
     return [listed, ...later].some(isUpdating)
-      ? { kind: "under way", who: await requesterOf(this.#context.pulumi.forStack(listed.name)) }
+      ? { kind: "under way", who: await describeUpdate(this.#context.pulumi.forStack(listed.name)) }
       : { kind: "none", who: "" };
   }
 
@@ -111,12 +111,14 @@ export class WorkQuestion {
   }
 }
 
-/** Returns who began the update of a stack in Pulumi Cloud, as far as its command prints it. */
-async function requesterOf(pulumi: Pulumi): Promise<string> {
+/** Says who began the update of a stack in Pulumi Cloud, as far as its command prints it, and what frees the stack of a killed one. */
+async function describeUpdate(pulumi: Pulumi): Promise<string> {
   const { stdout } = await pulumi.run(["stack"]).catch(() => ({ stdout: "" }));
   const [, began] = /^\s+Started: (.+)$/m.exec(stdout) ?? [];
   const [, author] = /^\s+Requested By: (.+)$/m.exec(stdout) ?? [];
-  return [author && `requested by ${author}`, began && `started ${began}`].filter(Boolean).join(", ");
+  const known = [author && `requested by ${author}`, began && `started ${began}`].filter(Boolean);
+  const freeing = `if it was killed, it holds the stack for five minutes, or until \`${pulumi.withStack("pulumi cancel --yes")}\``;
+  return `${known.join(", ")}${known.length > 0 ? "; " : ""}${freeing}`;
 }
 
 /** Returns the folder with the states; undefined if the backend is not a folder, or another one than it seems. */
