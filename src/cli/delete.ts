@@ -3,9 +3,10 @@ import { Argument, Option } from "commander";
 import { WebhookError, type WebhooksClient } from "../client";
 import type { EndpointType } from "../client/endpoint";
 import { undefinedIfGone } from "../client/errors";
-import { wantedBy } from "../provider/stackState";
+import { wantedBy } from "../provider/facts/resource";
 import { foreign } from "../shared/escape";
 import { COMMAND, countOf, quoted } from "../shared/words";
+
 import { withAccount } from "./account";
 import { duration } from "./duration";
 import { CliError } from "./errors";

@@ -1,6 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { openDispatcher } from "../shared/dispatcher";
 import { foreign } from "../shared/escape";
+import { isSuccess } from "../shared/status";
 import { describeUrl } from "../shared/url";
 import type { ClientContext } from "./attempt";
 import { systemClock } from "./clock";
@@ -81,7 +82,10 @@ export class WebhooksClient {
    * @throws WebhookEndpointNotFoundError if the service responds so otherwise. @throws WebhookError
    */
   async delete(id: string, options?: OperationOptions): Promise<void> {
-    return this.#run({ ...this.#withId("delete", id), method: "DELETE", parse: () => {} }, options);
+    const parse: Operation<void>["parse"] = ({ status }) => {
+      if (!isSuccess(status)) options?.onDenied?.();
+    };
+    return this.#run({ ...this.#withId("delete", id), method: "DELETE", parse }, options);
   }
 
   /** Waits for the operations under way, and closes the connections, except those of a given dispatcher. Start no further ones. */

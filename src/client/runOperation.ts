@@ -15,6 +15,8 @@ export interface OperationOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called right before each attempt: a repeat, or a request that waited for the rate limit, is sent later than the call. */
   readonly onSend?: (() => void) | undefined;
+  /** Called if the success of a delete rests on a 404 or 410, after an attempt that may have worked. */
+  readonly onDenied?: (() => void) | undefined;
 }
 
 /**

@@ -1,8 +1,7 @@
-import { NAME_INPUT, SECRET_INPUT } from "../provider/arguments";
+import { SECRET_INPUT, URN_INPUT } from "../provider/arguments";
 import type { RunOptions } from "../provider/run";
 import type { Configuration } from "../provider/settings";
 import { createProvider } from "../provider/verbs";
-import { nameOf } from "../shared/urn";
 import { createReceiverValidation } from "../validation/provider";
 import { type ResourceToken, schema } from "./schema";
 import type { Properties, Revealed } from "./values";
@@ -39,10 +38,7 @@ export function createResources(options: Pick<RunOptions, "engine" | "environmen
     "webhooks:index:WebhookEndpoint": {
       ...endpoint,
       check: (olds, news, { urn, secretNames }) =>
-        endpoint.check(
-          { ...olds },
-          { ...news, [NAME_INPUT]: nameOf(urn), [SECRET_INPUT]: secretNames.has("url") },
-        ),
+        endpoint.check({ ...olds }, { ...news, [URN_INPUT]: urn, [SECRET_INPUT]: secretNames.has("url") }),
     },
     "webhooks:index:ReceiverValidation": createReceiverValidation(options.engine),
   };

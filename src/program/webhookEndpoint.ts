@@ -1,7 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { EndpointType } from "../client/endpoint";
-import { NAME_INPUT, ORGANIZATION_INPUT, ROOT_INPUT, SECRET_INPUT } from "../provider/arguments";
+import { ORGANIZATION_INPUT, ROOT_INPUT, SECRET_INPUT, URN_INPUT } from "../provider/arguments";
 import { AFTER_INPUT, hasType, PROVIDER_CODE, TYPE_TOKEN } from "../shared/permanent";
+
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import { warnOfPlainKey } from "./webhooksProvider";
 
@@ -93,7 +94,7 @@ export class WebhookEndpoint extends pulumi.CustomResource {
           "adoptId to its id, or use `pulumi import --file` with an entry that has its inputs and outputs.",
       );
     }
-    const hidden = args === undefined ? {} : hiddenInputs(name, args);
+    const hidden = args === undefined ? {} : hiddenInputs(name, args, opts);
     super(TYPE_TOKEN, name, { ...OUTPUTS, ...args, ...hidden, __provider: PROVIDER_CODE }, opts);
     warnOfPlainKey();
     if (opts?.deletedWith !== undefined) {
@@ -115,13 +116,27 @@ export class WebhookEndpoint extends pulumi.CustomResource {
  * Returns what `check` needs and a dynamic provider cannot know. `check` strips all but the last, which it replaces by the service's
  * time: nothing else dates a creation that is killed. Unknown in a preview, it matches any value in an update plan (engine rule 49).
  */
-function hiddenInputs(name: string, { url }: WebhookEndpointArgs): pulumi.Inputs {
+function hiddenInputs(
+  name: string,
+  { url }: WebhookEndpointArgs,
+  opts: pulumi.CustomResourceOptions | undefined,
+): pulumi.Inputs {
   return {
-    [NAME_INPUT]: name,
+    [URN_INPUT]: urnOf(name, opts?.parent),
     ...place(),
     [SECRET_INPUT]: pulumi.isSecret(pulumi.output(url)).catch(() => false), // a url that fails fails the resource
     [AFTER_INPUT]: pulumi.runtime.isDryRun() ? UNKNOWN_VALUE : 0,
   };
+}
+
+/**
+ * Returns the URN that the engine will give the resource, as a promise: an Output of the parent's would make it a dependency. A transform that
+ * changes the parent is not seen.
+ */
+function urnOf(name: string, parent: pulumi.Resource | undefined): Promise<string> {
+  return new Promise((resolve) => {
+    pulumi.createUrn(name, TYPE_TOKEN, parent).apply(resolve);
+  });
 }
 
 /** Returns where the stack is. A program that runs without the engine, as in a unit test, may have no organization. */

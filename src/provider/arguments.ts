@@ -1,5 +1,4 @@
 import { unknownOptions } from "../shared/knownOptions";
-import { AFTER_INPUT } from "../shared/permanent";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import {
   describeUrl,
@@ -9,17 +8,17 @@ import {
   isUnreachableHost,
   isUrl,
 } from "../shared/url";
+import { nameOf } from "../shared/urn";
 import type { Context } from "./context";
-import { isPendingId } from "./identity";
+import { isPendingId } from "./facts/identity";
 import { IF_EXISTS } from "./settings";
 import type { EndpointInputs, EndpointState } from "./state";
 
-/** What the program's class passes to `check` alone, which strips it: the resource's name, where the stack is, a secret url. */
-export const NAME_INPUT = "__resourceName";
+/** What the program's class passes to `check` alone, which strips it: the resource's URN, where the stack is, a secret url. */
+export const URN_INPUT = "__urn";
 export const ORGANIZATION_INPUT = "__organization";
 export const ROOT_INPUT = "__rootDirectory";
 export const SECRET_INPUT = "__urlIsSecret";
-const HIDDEN_INPUTS = ["__provider", NAME_INPUT, ORGANIZATION_INPUT, ROOT_INPUT, SECRET_INPUT, AFTER_INPUT];
 
 type Inputs = Readonly<Record<string, unknown>>;
 
@@ -37,22 +36,22 @@ const PROBLEMS: Readonly<Record<string, (value: unknown) => readonly string[]>> 
 
 /** Returns the arguments without the hidden inputs, and without those that are null: a program passes null for "none". */
 export function declaredArguments(news: Inputs): Inputs {
-  const isDeclared = ([name, value]: [string, unknown]) => !HIDDEN_INPUTS.includes(name) && value !== null;
+  const isDeclared = ([name, value]: [string, unknown]) => !name.startsWith("__") && value !== null;
   return Object.fromEntries(Object.entries(news).filter(isDeclared));
 }
 
 /** Notes what the program's class passes to `check` alone. @returns the name of the resource */
 export function noteHiddenInputs(
-  { memory, stack }: Pick<Context, "memory" | "stack">,
+  { declarations, stack }: Pick<Context, "declarations" | "stack">,
   news: Inputs,
   inputs: EndpointInputs,
 ): string | undefined {
   const textOf = (name: string) => (typeof news[name] === "string" && news[name]) || undefined;
-  stack.isAt({ organization: textOf(ORGANIZATION_INPUT), rootDirectory: textOf(ROOT_INPUT) });
-  if (news[SECRET_INPUT] === true) memory.noteSecretUrl(inputs.url);
-  const name = textOf(NAME_INPUT);
-  if (name !== undefined) memory.noteName(inputs, name);
-  return name;
+  stack.locate({ organization: textOf(ORGANIZATION_INPUT), rootDirectory: textOf(ROOT_INPUT) });
+  if (news[SECRET_INPUT] === true) declarations.noteSecretUrl(inputs.url);
+  const urn = textOf(URN_INPUT);
+  declarations.note(inputs, urn);
+  return urn === undefined ? undefined : nameOf(urn);
 }
 
 /**

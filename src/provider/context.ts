@@ -1,9 +1,12 @@
 import type { Clock } from "../client/clock";
 import type { Origin } from "../shared/permanent";
 import type { EngineLog } from "./engine";
-import type { Memory } from "./memory";
-import type { Service } from "./service";
-import type { Stack } from "./stack";
+import type { Declarations } from "./facts/declarations";
+import type { Endpoints } from "./facts/endpoints";
+import type { Existence } from "./facts/existence";
+import type { Registrations } from "./facts/registrations";
+import type { Service } from "./facts/service";
+import type { Stack } from "./facts/stack";
 
 /** What the parts of a run share. */
 export interface Context {
@@ -12,8 +15,11 @@ export interface Context {
   /** Fires when the user cancels the run, or the engine is gone. */
   readonly cancelled: AbortSignal | undefined;
   readonly origin: Origin;
-  readonly memory: Memory;
+  readonly endpoints: Endpoints;
+  readonly registrations: Registrations;
+  readonly declarations: Declarations;
   readonly service: Service;
+  readonly existence: Existence;
   readonly stack: Stack;
   readonly timeoutMs: number;
   readonly graceMs: number;

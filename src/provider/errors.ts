@@ -11,6 +11,7 @@ export type EndpointErrorCode =
   | "ENDPOINT_EXISTS"
   | "REGISTRATION_IN_DOUBT"
   | "STILL_PENDING"
+  | "STILL_LISTED"
   | "ADOPT_TAKEN"
   | "ADOPT_MISMATCH"
   | "OTHER_BASE_URL";

@@ -1,7 +1,8 @@
-import type { Endpoint } from "../client";
+import { commandLine } from "../shared/words";
 import type { Context } from "./context";
 import { EndpointError } from "./errors";
-import { keyOf } from "./identity";
+import type { Row } from "./facts/existence";
+import { isRecordedUrl, sameness } from "./facts/same";
 import { type EndpointState, isPending } from "./state";
 
 /**
@@ -22,16 +23,32 @@ export class OriginCheck {
     return this.isOtherService(state) || (state.account ?? origin.account) !== origin.account;
   }
 
-  /** Returns whether what today's service has under a recorded id is that endpoint. */
-  isSameEndpoint(state: EndpointState, endpoint: Endpoint | undefined): endpoint is Endpoint {
+  /**
+   * Returns whether what today's service has under a recorded id is that endpoint. What cannot be told apart counts as gone, is left alone, and
+   * is named.
+   */
+  isSameEndpoint(id: string, state: EndpointState, endpoint: Row | undefined): boolean {
     if (endpoint === undefined) return false;
-    return !this.isElsewhere(state) || keyOf(endpoint) === keyOf(state);
+    const { url } = endpoint;
+    // A row that cannot be read is known by its url.
+    const listed = "type" in endpoint ? endpoint : { url: url ?? "", type: state.type, createdAt: null };
+    const isEqual = listed.type === state.type && isRecordedUrl(state, listed.url);
+    // What a program only reads is whatever has its id.
+    if (this.isElsewhere(state) || state.external) return isEqual || !this.isElsewhere(state);
+    const answer = sameness(state, id, listed, this.context.graceMs);
+    if (answer === "unknown")
+      this.context.log.warn(
+        `endpoint ${id} has another url or type at the service than this stack recorded, and nothing tells whether it is the same endpoint or ` +
+          "one that got its id again. It counts as gone, and is left as it is. If nobody needs it, delete it with " +
+          `${commandLine("delete", id)}; to manage it, set adoptId.`,
+      );
+    return answer === "same";
   }
 
   /** Returns whether a recorded endpoint is at today's service, as far as that has to be asked. */
   async isHere(id: string, state: EndpointState): Promise<boolean> {
     if (!this.isElsewhere(state) || isPending(state)) return true;
-    return this.isSameEndpoint(state, await this.context.service.find(id));
+    return this.isSameEndpoint(id, state, await this.context.existence.find(id, state));
   }
 
   /**

@@ -1,17 +1,20 @@
 import { type Wait, WebhooksClient, type WebhooksClientOptions } from "../client";
 import type { Clock } from "../client/clock";
-import { CreationCheck } from "./creationCheck";
 import type { Engine, EngineLog } from "./engine";
-import { Memory } from "./memory";
+import { Declarations } from "./facts/declarations";
+import { Endpoints } from "./facts/endpoints";
+import { Existence } from "./facts/existence";
+import { Registrations } from "./facts/registrations";
+import { Service } from "./facts/service";
+import { Stack } from "./facts/stack";
+import type { PulumiCommand } from "./facts/stackSource";
+import { gracePeriodFor, WORTH_A_LINE_MS } from "./facts/time";
 import { OriginCheck } from "./originCheck";
-import { Registrar } from "./registrar";
-import { RegistrationSearch } from "./registrationSearch";
-import { Service } from "./service";
+import { CreationCheck } from "./registration/creationCheck";
+import { Registrar } from "./registration/registrar";
+import { RegistrationSearch } from "./registration/registrationSearch";
 import { type Configuration, type ResolvedSettings, resolveSettings } from "./settings";
-import { Stack } from "./stack";
-import type { PulumiCommand } from "./stackSource";
 import { originOf } from "./state";
-import { gracePeriodFor, WORTH_A_LINE_MS } from "./time";
 
 export interface RunOptions extends PulumiCommand {
   readonly engine: Engine;
@@ -51,9 +54,14 @@ function assemble(
   const client = new WebhooksClient({ ...connection, timeoutMs, onWait, dispatcher }, { clock, cancelled });
   const showResponsesWithout = showResponses ? connection.apiKey : undefined;
   const service = new Service(client, { clock, log, cancelled, showResponsesWithout });
-  const memory = new Memory();
-  const stack = new Stack({ ...options, log, origin, memory });
-  const context = { clock, log, cancelled, origin, memory, service, stack, timeoutMs, graceMs };
+  const [endpoints, registrations, declarations] = [new Endpoints(), new Registrations(), new Declarations()];
+  const onGone = (id: string) => endpoints.noteDeleted(id);
+  const existence = new Existence({ service, clock, log, cancelled, onGone });
+  const stack = new Stack({ ...options, log, declarations });
+  const context = {
+    ...{ clock, log, cancelled, origin, timeoutMs, graceMs },
+    ...{ endpoints, registrations, declarations, service, existence, stack },
+  };
   const search = new RegistrationSearch(context);
   const registrar = new Registrar(context, search);
   return {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Endpoint } from "../client";
 import type { EndpointType } from "../client/endpoint";
-import type { AFTER_INPUT, Origin, PendingRegistration } from "../shared/permanent";
+import type { AFTER_INPUT, Origin, PendingRegistration, Recognition } from "../shared/permanent";
 import type { IfExists } from "./settings";
 
 /** The arguments as the verbs get them, as plain values. An argument left out is absent, never null. */
@@ -16,7 +16,7 @@ export interface EndpointInputs {
 }
 
 /** What the stack's state holds. Null, never undefined: the plugin cannot encode undefined (engine rule 25). */
-export interface EndpointState extends Origin {
+export interface EndpointState extends Origin, Recognition {
   url: string;
   type: EndpointType;
   ip: string | null;
@@ -31,13 +31,13 @@ export interface EndpointState extends Origin {
 /** The state of a pending resource. */
 export type PendingState = EndpointState & { readonly pending: PendingRegistration };
 
-/** Returns what the state holds about an endpoint. */
+/** Returns what the state holds about an endpoint. @param recorded what else it holds: where it was registered, and how to know it again */
 export function stateOf(
   { createdAt, updatedAt }: Pick<Endpoint, "createdAt" | "updatedAt">,
   { url, type, ip }: Pick<EndpointInputs, "url" | "type" | "ip">,
-  origin: Origin,
+  recorded: Origin & Recognition,
 ): EndpointState {
-  return { url, type, ip: ip ?? null, createdAt, updatedAt, ...origin };
+  return { url, type, ip: ip ?? null, createdAt, updatedAt, ...recorded };
 }
 
 /**

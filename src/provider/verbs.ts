@@ -1,13 +1,13 @@
 import type * as dynamic from "@pulumi/pulumi/dynamic";
-import { WebhookEndpointNotFoundError } from "../client";
 import { systemClock } from "../client/clock";
 import { AFTER_INPUT } from "../shared/permanent";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
-import { sameUrl } from "../shared/url";
 import { changedArguments, checkArguments, declaredArguments, noteHiddenInputs } from "./arguments";
 import { aboutResource, connectEngine } from "./engine";
 import { EndpointError, explained, PendingError, settingsUnusable } from "./errors";
-import { mustNotMove } from "./refusals";
+import { isDenial } from "./facts/existence";
+import { isRecordedUrl } from "./facts/same";
+import { mustNotMove } from "./registration/refusals";
 import { type Run, type RunOptions, startRun } from "./run";
 import { type EndpointInputs, type EndpointState, isPending, isRecorded, stateOf } from "./state";
 
@@ -53,9 +53,11 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       if ("problems" in result)
         problems.push(...result.problems.map((problem) => `${problem} (SETTINGS_INVALID)`));
       else if (problems.length === 0) {
-        const { creations, ifExists, log, registrar } = result.run;
+        const { creations, declarations, ifExists, log, registrar } = result.run;
         const inputs = { ifExists, ...args } as unknown as EndpointInputs;
         const name = noteHiddenInputs(result.run, news, inputs);
+        if (!isNew && olds.adoptId !== undefined && olds.adoptId === args.adoptId)
+          declarations.noteSpent(inputs);
         // Once: whoever keeps the endpoint as it is has read it.
         if (isNew || olds.url !== args.url || olds.type !== args.type)
           for (const warning of warnings) log.warn(aboutResource(name, warning));
@@ -77,26 +79,26 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       olds: WithProvider<EndpointState>,
       news: WithProvider<EndpointInputs>,
     ): Promise<dynamic.DiffResult> {
-      const { ifExists, log, memory, origins } = requireRun();
+      const { declarations, endpoints, ifExists, log, origins, registrations } = requireRun();
       const replaces: string[] = changedArguments(olds, news);
       const isOtherPlugin = (olds.__provider === undefined) !== (news.__provider === undefined);
       if (isPending(olds)) {
         if (isOtherPlugin || origins.isOtherProvider(olds)) throw mustNotMove(olds);
         origins.assertSameService(id, olds);
-        memory.notePending(id, olds);
+        registrations.notePending(id, olds);
         replaces.push("pending");
       }
-      if (memory.endRefresh(id)) return { changes: replaces.length > 0, replaces };
+      if (endpoints.endRefresh(id)) return { changes: replaces.length > 0, replaces };
       if (isPending(olds)) {
         const message =
           "its registration got no response. What that made stays: the replacement takes it over";
-        log.info(memory.aboutResource({ ifExists, ...news }, message));
+        log.info(declarations.aboutResource({ ifExists, ...news }, message));
       }
       const isHere = await origins.isHere(id, olds);
       if (isHere) {
         // A resource that adopted or took over this endpoint has it now.
-        if (memory.hasMade(id)) replaces.push("id");
-        memory.noteDiff(id, replaces.length > 0);
+        if (endpoints.isMade(id)) replaces.push("id");
+        endpoints.noteDiff(id, replaces.length > 0);
       } else {
         // There, the id may be another endpoint's.
         replaces.push(origins.reasonToMove(id, olds));
@@ -106,10 +108,9 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     },
 
     async create(inputs: WithProvider<EndpointInputs>): Promise<dynamic.CreateResult> {
-      const { ifExists, origin, registrar } = requireRun();
+      const { ifExists, registrar } = requireRun();
       try {
-        const endpoint = await registrar.create({ ifExists, ...inputs });
-        return { id: endpoint.id, outs: stateOf(endpoint, inputs, origin) };
+        return await registrar.create({ ifExists, ...inputs });
       } catch (error) {
         // The plugin adds the provider's code to the state of what was made, but not of what was half-made.
         if (error instanceof PendingError) Object.assign(error.properties, { __provider: inputs.__provider });
@@ -118,10 +119,10 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     },
 
     async read(id: string, props: WithProvider<Partial<EndpointState>> = {}): Promise<dynamic.ReadResult> {
-      const { memory, origin, origins, registrar, service } = requireRun();
+      const { endpoints, existence, origin, origins, registrar } = requireRun();
       if (!isRecorded(props)) {
-        const endpoint = await service.find(id);
-        if (!endpoint)
+        const endpoint = await existence.look(id);
+        if (isDenial(endpoint))
           throw new EndpointError(
             "NOT_FOUND",
             `the service has no endpoint ${id}. Check the id, and that the API key belongs to its account.`,
@@ -132,16 +133,26 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       const { external, ip, type } = props;
       const isOwn = !external && !origins.isElsewhere(props);
       if (isPending(props)) origins.assertSameService(id, props);
-      else if (isOwn) memory.noteHad(id);
-      const endpoint = isPending(props) ? await registrar.settleForRead(id, props) : await service.find(id);
-      if (!origins.isSameEndpoint(props, endpoint)) {
+      else if (isOwn) endpoints.noteHad(id);
+      const endpoint = isPending(props)
+        ? await registrar.settleForRead(id, props)
+        : await existence.find(id, props);
+      const isSame = isPending(props) || origins.isSameEndpoint(id, props, endpoint);
+      if (endpoint === undefined || !isSame) {
         origins.concludeGone(id, props);
         return {};
       }
-      if (!external) memory.noteRead(endpoint.id);
-      const url = sameUrl(props.url, endpoint.url) ? props.url : endpoint.url;
+      if (!external) endpoints.noteRead(endpoint.id);
+      const url = isRecordedUrl(props, endpoint.url) ? props.url : endpoint.url;
       const inputs = { url, type: endpoint.type, ...(ip && { ip }) };
-      const state = { ...stateOf(endpoint, inputs, origin), ...(external && { external }) };
+      const { registeredAt, storedAs } = props;
+      const recorded = {
+        ...origin,
+        ...(registeredAt !== undefined && { registeredAt }),
+        ...(storedAs !== undefined && { storedAs }),
+        ...(external && { external }),
+      };
+      const state = stateOf(endpoint, inputs, recorded);
       // The declared inputs stay, unless somebody changed the endpoint: then the next `up` puts it right.
       const hasChanged = props.url !== url || type !== endpoint.type;
       return { id: endpoint.id, props: state, ...(hasChanged && { inputs }) };
@@ -156,26 +167,22 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     },
 
     async delete(id: string, state: WithProvider<EndpointState>): Promise<void> {
-      const { log, memory, origins, registrar, service } = requireRun();
+      const { endpoints, existence, log, origins, registrar } = requireRun();
       if (isPending(state)) {
         origins.assertSameService(id, state);
         return registrar.settleForDelete(id, state);
       }
-      if (!(await origins.isHere(id, state))) return origins.concludeGone(id, state);
       return registrar.inTurn(state, async () => {
-        if (memory.spares(id)) {
+        if (endpoints.isSpared(id)) {
           log.warn(
             `endpoint ${id} is not deleted: another resource of this program has it, or names it in adoptId.`,
           );
           return;
         }
-        try {
-          await service.delete(id);
-          memory.noteHad(id);
-        } catch (error) {
-          if (!(error instanceof WebhookEndpointNotFoundError)) throw error;
-          origins.concludeGone(id, state, error);
-        }
+        const row = await existence.row(id, state);
+        if (!origins.isSameEndpoint(id, state, row)) origins.concludeGone(id, state);
+        else if (!(await existence.remove(id, state))) origins.concludeGone(id, state);
+        else endpoints.noteDeleted(id);
       });
     },
   });

@@ -45,6 +45,14 @@ export interface Origin {
   provider?: string;
 }
 
+/** What `create` records of a registration, so that a later run knows the endpoint again. States of earlier releases lack it. */
+export interface Recognition {
+  /** When the response arrived, in milliseconds on the service's clock, to the second. Absent if the service tells no time, or it was adopted. */
+  registeredAt?: number;
+  /** A short hash of the url as the service stores it; absent if that is the declared one. The url itself may hold a token. */
+  storedAs?: string;
+}
+
 /** What a pending resource holds of its registration, so that a later run recognizes the endpoint that it may have made. */
 export interface PendingRegistration {
   /** The endpoints of this url and type that were there before it was sent. */

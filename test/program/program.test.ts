@@ -7,6 +7,7 @@ import {
   WebhooksProvider,
 } from "../../src";
 import { resolveSettings } from "../../src/provider/settings";
+import { TYPE_TOKEN } from "../../src/shared/permanent";
 
 /** What a program passed to the engine, by the names of its resources. */
 const passed = new Map<string, Readonly<Record<string, unknown>>>();
@@ -39,7 +40,13 @@ test("a WebhookEndpoint passes what check needs and a dynamic provider cannot kn
   );
   await known(WebhookEndpoint.get("read", "wh_1").urn);
   expect(passed.get("jobs")).toMatchObject({
-    ...{ ...args, __resourceName: "jobs", __organization: "acme", __urlIsSecret: false, __after: 0 },
+    ...{
+      ...args,
+      __urn: `urn:pulumi:dev::test::${TYPE_TOKEN}::jobs`,
+      __organization: "acme",
+      __urlIsSecret: false,
+      __after: 0,
+    },
     __provider: expect.stringContaining("pulumi-webhook-endpoints/provider"),
   });
   expect(passed.get("secret")).toMatchObject({ __urlIsSecret: true });

@@ -1,6 +1,7 @@
-import { type Evidence, isFit } from "../../src/provider/decide";
-import { isPendingId, keyOf } from "../../src/provider/identity";
-import { evidenceOf, providerNameOf, StackState, wantedBy } from "../../src/provider/stackState";
+import { type Evidence, evidenceOf, isFit } from "../../src/provider/facts/evidence";
+import { isPendingId, keyOf } from "../../src/provider/facts/identity";
+import { providerNameOf, wantedBy } from "../../src/provider/facts/resource";
+import { StackState } from "../../src/provider/facts/stackState";
 import type { EndpointInputs } from "../../src/provider/state";
 import { nameOf } from "../../src/shared/urn";
 import {

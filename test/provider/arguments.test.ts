@@ -52,7 +52,7 @@ test.each([
 });
 
 test("null is an argument that was left out, and hidden inputs are none", () => {
-  const names = ["__provider", "__resourceName", "__organization", "__urlIsSecret", "__after"];
+  const names = ["__provider", "__urn", "__organization", "__urlIsSecret", "__after"];
   const hidden = Object.fromEntries(names.map((name) => [name, ""]));
   expect(declaredArguments({ ...valid, ip: null, ...hidden })).toEqual(valid);
 });

@@ -1,6 +1,10 @@
 import type { Endpoint, EndpointList } from "../../src/client";
-import { type Decision, decide, type Evidence, type Question } from "../../src/provider/decide";
-import { refusalOf } from "../../src/provider/refusals";
+import { Declarations } from "../../src/provider/facts/declarations";
+import type { Evidence } from "../../src/provider/facts/evidence";
+import type { Owner } from "../../src/provider/facts/owner";
+import { type Decision, decide, type Wish } from "../../src/provider/registration/decide";
+import type { Source } from "../../src/provider/registration/match";
+import { refusalOf } from "../../src/provider/registration/refusals";
 
 const NOW = Date.UTC(2026, 0, 1, 12);
 const wanted = { url: "https://hooks.example.com/a", type: "production" } as const;
@@ -23,14 +27,51 @@ const spelled = { url: "HTTPS://HOOKS.example.com:443/a" };
 const otherIp = sent(2, { ip: "192.0.2.1" });
 const encryptedIp = sent(2, { ip: undefined as never });
 
-type More = Partial<Omit<Question, "list">> & { readonly list?: Partial<EndpointList> };
+/** What differs from a create of an endpoint that no resource has, with a whole list of this moment, and no wait before. */
+interface More {
+  readonly list?: Partial<EndpointList>;
+  readonly waitedMs?: number;
+  readonly wish?: Partial<Wish>;
+  readonly named?: Endpoint;
+  /** By id. */
+  readonly owners?: Readonly<Record<string, Owner>>;
+  /** The urls that other resources of the stack declare. */
+  readonly declared?: readonly string[];
+  readonly isSpent?: boolean;
+  readonly doubted?: Source;
+}
 const partial: More = { list: { complete: false } };
-const has = (held: string): More => ({ isOwned: ({ id }) => id === held });
-const adopting: More = { wanted: { ...wanted, ifExists: "adopt" } };
+const own: Owner = { kind: "own" };
+const hook = {
+  urn: "urn:pulumi:dev::test::pulumi-nodejs:dynamic:Resource::hook",
+  type: "pulumi-nodejs:dynamic:Resource",
+};
+const has = (id: string, owner: Owner = own): More => ({ owners: { [id]: owner } });
+const others = has("a", { kind: "other", resource: hook });
+const perhaps = has("a", { kind: "perhaps", resource: hook });
+/** What a run knows that knows nothing. */
+const nothing: Source = {
+  evidence: [],
+  ownerOf: () => ({ kind: "nobody" }),
+  declares: () => false,
+  isSpent: false,
+};
+const adopting: More = { wish: { ifExists: "adopt" } };
+const registering: More = { wish: { ifExists: "register" } };
+const reading: More = { wish: { verb: "read" } };
 const odd = (url: string | null): More => ({ list: { unrecognized: [{ id: "x", url }] } });
+/** A second list, when the first can no longer lag behind. */
+const later: More = { waitedMs: 5_000 };
+const naming = (named?: Endpoint, more: Partial<More> = {}): More => ({
+  ...more,
+  ...(named && { named }),
+  wish: { adoptId: "a", ...more.wish },
+});
+const near = { url: "https://HOOKS.example.com/A//" };
 
 const CODES: Partial<Record<Decision["kind"], string>> = {
   ...{ doubt: "REGISTRATION_IN_DOUBT", exists: "ENDPOINT_EXISTS", unknowable: "STILL_PENDING" },
+  ...{ missing: "NOT_FOUND", mismatch: "ADOPT_MISMATCH", taken: "ADOPT_TAKEN" },
 };
 
 /** Says what was decided, with the ids. */
@@ -40,11 +81,51 @@ function said(decision: Decision): string {
   if (decision.kind === "wait") return `wait ${decision.milliseconds / 1000}`;
   if (decision.kind === "doubt" || decision.kind === "exists")
     return `${decision.kind} ${decision.endpoints.map(({ id }) => id)}`;
-  return decision.kind === "register" && decision.isListPartial ? "register, partial" : decision.kind;
+  if (decision.kind !== "register") return decision.kind;
+  const despite = decision.despite && ` despite ${decision.despite.kind}`;
+  return `register${despite ?? (decision.isListPartial ? ", partial" : "")}`;
 }
 
 // The rule, row by row in its order: what is listed, and which registrations got no response.
 test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
+  // What adoptId names, before anything else.
+  ["a named endpoint", "adopt a", [], [], naming(made("a", 500))],
+  [
+    "a named endpoint, beside evidence and its fit",
+    "adopt a",
+    [made("b", 5)],
+    [sent(8)],
+    naming(made("a", 500)),
+  ],
+  ["a named endpoint in nearly this spelling", "adopt a", [], [], naming(made("a", 500, near))],
+  [
+    "a named endpoint whose resource is leaving",
+    "adopt a",
+    [],
+    [],
+    naming(made("a"), has("a", { kind: "leaving" })),
+  ],
+  ["a named endpoint that there is not", "missing", [], [], naming()],
+  ["a named endpoint with another url", "mismatch", [], [], naming(made("a", 5, b))],
+  ["a named endpoint with another type", "mismatch", [], [], naming(made("a", 5, { type: "development" }))],
+  ["a named endpoint that a resource has", "taken", [], [], naming(made("a"), has("a"))],
+  ["a named endpoint of a resource of another type", "taken", [], [], naming(made("a"), others)],
+  ["a named endpoint that one may have", "taken", [], [], naming(made("a"), perhaps)],
+  [
+    "a named endpoint that a resource has in a state that is not believed",
+    "taken",
+    [],
+    [],
+    naming(made("a"), { doubted: { ...nothing, ownerOf: () => own } }),
+  ],
+  ["a spent adoptId", "register", [], [], naming(made("a"), { isSpent: true })],
+  [
+    "a spent adoptId, and evidence that fits",
+    "take b",
+    [made("b", 5)],
+    [sent(8)],
+    naming(made("a"), { isSpent: true }),
+  ],
   // Evidence, and more fits than evidence, or what nobody can date.
   ["two fits and one registration", "doubt a,b", [made("a", 5), made("b", 3)], [sent(8)]],
   ["three fits and two", "doubt a,b,c", [made("a", 5), made("b", 3), made("c")], [sent(8), sent(7)]],
@@ -54,6 +135,14 @@ test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
   ["no time", "doubt a", [made("a", null)], [sent(1)]],
   ["a registration with another ip", "doubt a", [made("a", 1)], [otherIp]],
   ["a registration whose ip is encrypted", "doubt a", [made("a", 1)], [encryptedIp]],
+  ["nearly the url", "doubt a", [made("a", 5, near)], [sent(8)]],
+  [
+    "nearly the url, and a masked query",
+    "doubt a",
+    [made("a", 5, { url: `${wanted.url}?token=****` })],
+    [sent(8)],
+    { wish: { wanted: { ...wanted, url: `${wanted.url}?token=t0ken` } } },
+  ],
   // Evidence, and fits.
   ["a fit", "take a", [made("a", 5)], [sent(8)]],
   ["two fits of two registrations", "take a", [made("b", 3), made("a", 5)], [sent(8), sent(7)]],
@@ -65,11 +154,19 @@ test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
   ["a fit at the beginning of the window", "take a", [made("a", 13)], [sent(8)]],
   ["a fit at the end of the window", "take a", [made("a", 80)], [sent(100)]],
   ["a fit of the first of two kills", "take a", [made("a", 90)], twice],
+  ["a fit that a dynamic resource may have", "take a", [made("a", 5)], [sent(8)], perhaps],
+  ["a fit, and nearly the url", "take a", [made("n", 5, near), made("a", 5)], [sent(8)]],
   // Evidence, no fit, a partial list.
   ["no fit in a partial list", "unknowable", [], [sent(100)], partial],
   ["an unreadable one with this url", "unknowable", [], [sent(100)], odd(wanted.url)],
   ["an unreadable one with any url", "unknowable", [], [sent(100)], odd(null)],
-  ["an unreadable one from before", "register, partial", [], [sent(100, { before: ["x"] })], odd(null)],
+  [
+    "an unreadable one from before",
+    "register, partial",
+    [],
+    [sent(100, { before: ["x"] })],
+    { ...odd(null), ...later },
+  ],
   [
     "one from before of the first only",
     "unknowable",
@@ -77,7 +174,7 @@ test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
     [sent(100, { before: ["x"] }), sent(99)],
     odd(null),
   ],
-  ["an unreadable one with another url", "register", [], [sent(100)], odd(b.url)],
+  ["an unreadable one with another url", "register", [], [sent(100)], { ...odd(b.url), ...later }],
   // Evidence, no fit, the window not over.
   ["no fit, and the window not over", "wait 12", [], [sent(8)]],
   ["no fit, an older one, and the window not over", "wait 12", [made("old", 100)], [sent(8)]],
@@ -86,12 +183,18 @@ test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
   ["no fit, the clock was set back, and a wait", "wait 1", [], [sent(-3_600)], { waitedMs: 19_000 }],
   ["no fit, and no time of the service", "wait 20", [], [sent(8)], { list: { serverTime: null } }],
   ["no fit, and nothing that dates it", "wait 15", [], [sent(null)], { waitedMs: 5_000 }],
+  ["no fit, the window over, and one list", "wait 5", [], [sent(100)]],
+  ["no fit, the window over, and a list of 2 s later", "wait 3", [], [sent(100)], { waitedMs: 2_000 }],
+  ["what another type has, the window over, and one list", "wait 5", [made("a", 5)], [sent(100)], others],
+  ["no fit for a read, the window over, and one list", "wait 5", [], [sent(100)], reading],
   // Otherwise an equal endpoint.
   ["an equal endpoint", "exists a", [made("a", 5)]],
   ["an equal endpoint that nobody dates", "exists a", [made("a", null)]],
-  ["an equal endpoint before the window, which is over", "exists a", [made("a", 200)], [sent(100)]],
-  ["an equal endpoint after the window", "exists a", [made("a", 79)], [sent(100)]],
-  ["an equal endpoint from before", "exists a", [made("a", 99)], [sent(100, { before: ["a"] })]],
+  ["an equal endpoint before the window, which is over", "exists a", [made("a", 200)], [sent(100)], later],
+  ["an equal endpoint after the window", "exists a", [made("a", 79)], [sent(100)], later],
+  ["an equal endpoint from before", "exists a", [made("a", 99)], [sent(100, { before: ["a"] })], later],
+  ["an equal endpoint of another type of resource", "exists a", [made("a", 5)], [], others],
+  ["an equal endpoint that one may have", "exists a", [made("a", 5)], [], perhaps],
   ["an equal endpoint in a partial list", "exists a", [made("a", 5)], [], partial],
   ["an unreadable one with this url, and no evidence", "exists x", [], [], odd(wanted.url)],
   // With "adopt", the only equal endpoint instead of a stop.
@@ -107,6 +210,15 @@ test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
   ["one to adopt in a partial list", "exists a", [made("a", 5)], [], { ...adopting, ...partial }],
   ["one to adopt beside an unreadable one", "exists a", [made("a", 5)], [], { ...adopting, ...odd(null) }],
   ["what a resource has, to adopt", "register", [made("a", 5)], [], { ...adopting, ...has("a") }],
+  ["what another type of resource has, to adopt", "exists a", [made("a", 5)], [], { ...adopting, ...others }],
+  ["what one may have, to adopt", "exists a", [made("a", 5)], [], { ...adopting, ...perhaps }],
+  [
+    "one to adopt, and a state that is not believed",
+    "exists a",
+    [made("a", 5)],
+    [],
+    { ...adopting, doubted: { ...nothing } },
+  ],
   ["none to adopt", "register", [made("a", 5, b)], [], adopting],
   // Otherwise.
   ["a partial list", "register, partial", [], [], partial],
@@ -114,20 +226,106 @@ test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
   ["another url", "register", [made("a", 5, b)]],
   ["another type", "register", [made("a", 5, { type: "development" })]],
   ["what a resource has", "register", [made("a", 5)], [], has("a")],
-  ["no fit, and the window over", "register", [], [sent(21)]],
-])("with %s, the rule says %s", (_, expected, endpoints, evidence = [], { list, ...more } = {}) => {
-  const whole = { endpoints, unrecognized: [], complete: true, serverTime: NOW, ...list };
-  const question = { wanted, evidence, list: whole, isOwned: () => false, graceMs: 20_000, ...more };
-  const decision = decide(question);
+  ["no fit, and the window over", "register", [], [sent(21)], later],
+  ["what this run has deleted", "register", [made("a", 5)], [], has("a", { kind: "deleted" })],
+  ["nearly the url, and no evidence", "register", [made("a", 5, near)]],
+  ["nearly the url before the window", "register", [made("a", 200, near)], [sent(100)], later],
+  [
+    "nearly the url that another resource declares",
+    "register",
+    [made("a", 90, near)],
+    [sent(100)],
+    { ...later, declared: [near.url] },
+  ],
+  [
+    "nearly the url that a resource has",
+    "register",
+    [made("a", 90, near)],
+    [sent(100)],
+    { ...later, ...has("a") },
+  ],
+  [
+    "evidence in doubt, and the word to register",
+    "register despite doubt",
+    [made("a", 5)],
+    [sent(null)],
+    registering,
+  ],
+  ["an equal endpoint, and the word to register", "register despite exists", [made("a", 5)], [], registering],
+  [
+    "no fit in a partial list, and the word to register",
+    "register despite unknowable",
+    [],
+    [sent(8)],
+    { ...partial, ...registering },
+  ],
+  ["a fit, and the word to register", "take a", [made("a", 5)], [sent(8)], registering],
+  // Of a pending resource that is read or deleted.
+  [
+    "no fit for a read, and an equal endpoint",
+    "none",
+    [made("a", 200)],
+    [sent(100)],
+    { ...reading, ...later },
+  ],
+  ["a fit for a read", "take a", [made("a", 5)], [sent(8)], reading],
+])("with %s, the rule says %s", (_, expected, endpoints, evidence = [], more = {}) => {
+  const { decision } = decide(...question(endpoints, evidence, more));
   expect(said(decision)).toBe(expected);
-  expect(refusalOf(decision, wanted)?.code).toBe(CODES[decision.kind]);
-  expect(refusalOf(decision, { ...wanted, ifExists: "register" })).toBeUndefined();
+  expect(refusalOf(decision, wanted, { declarations })?.code).toBe(CODES[decision.kind]);
+});
+
+const declarations = new Declarations();
+
+function question(
+  endpoints: readonly Endpoint[],
+  evidence: readonly Evidence[],
+  more: More,
+): Parameters<typeof decide> {
+  const { list, wish, owners = {}, declared = [], isSpent = false, waitedMs = 0, named, doubted } = more;
+  const known: Source = {
+    evidence,
+    ownerOf: ({ id }) => owners[id] ?? { kind: "nobody" },
+    declares: (url) => declared.includes(url),
+    isSpent,
+  };
+  const whole = { endpoints, unrecognized: [], complete: true, serverTime: NOW, ...list };
+  const facts = { known, named, doubted, list: whole, graceMs: 20_000, waitedMs };
+  return [{ wanted, verb: "create", ifExists: "fail", ...wish }, facts];
+}
+
+/** The rule may take one more than the evidence that it closes with it: so the order must not matter. */
+test("of two registrations that one endpoint fits, the rule takes it for the one whose window ends first", () => {
+  const [first, second] = [sent(20, { id: "first" }), sent(8, { id: "second" })];
+  for (const evidence of [
+    [first, second],
+    [second, first],
+  ]) {
+    const { decision } = decide(...question([made("a", 10), made("b", 3)], evidence, {}));
+    expect(decision).toMatchObject({ kind: "take", endpoint: { id: "a" }, by: { id: "first" } });
+  }
+});
+
+test.each<[string, boolean, Endpoint[], Partial<Source>, More?]>([
+  ["what a resource of the state has", true, [made("a", 5)], { ownerOf: () => own }],
+  ["evidence of the state that fits", true, [made("a", 5)], { evidence: [sent(8)] }],
+  ["a spent adoptId of the state", true, [], { isSpent: true }, naming(made("a"))],
+  ["nothing", false, [], {}],
+  ["the same to adopt with and without the state", false, [made("a", 500)], {}, adopting],
+  ["a stop", false, [made("a", 5)], {}],
+  ["a wait", false, [], { evidence: [sent(8)] }],
+  ["evidence of the state that made nothing", false, [], { evidence: [sent(100)] }, later],
+  ["a read", false, [made("a", 5)], { evidence: [sent(8)] }, reading],
+])("with %s, the decision of a create needs a proof: %s", (_, expected, endpoints, ofState, more = {}) => {
+  const [wish, facts] = question(endpoints, [], more);
+  const known = { ...facts.known, ...ofState };
+  expect(decide(wish, { ...facts, known, certain: facts.known }).needsProof).toBe(expected);
 });
 
 test("a stop names the ids, the times and each way on, one a line", () => {
   const many = Array.from({ length: 7 }, (_, at) => made(`wh_${at}`, at));
-  const exists = { kind: "exists", endpoints: many, left: 9 } as const;
-  const { message = "" } = refusalOf(exists, wanted) ?? {};
+  const exists = { kind: "exists", endpoints: many, left: 9, owner: undefined } as const;
+  const { message = "" } = refusalOf(exists, wanted, { declarations }) ?? {};
   expect(message).toMatch(/already has 7 endpoints for https:\/\/hooks\.example\.com\/… \(production\)/);
   expect(message).toContain("wh_0 (created 2026-01-01T12:00:00.000Z)");
   expect(message).toContain("and 2 more");
@@ -139,6 +337,18 @@ test("a stop names the ids, the times and each way on, one a line", () => {
     expect.stringMatching(/^- .*delete it with `npx pulumi-webhook-endpoints delete .*wh_0/),
     expect.stringMatching(/^- .*ifExists: "register"/),
   ]);
-  const { message: unread } = refusalOf(exists, wanted, "No CLI.") ?? {};
+  const { message: unread } = refusalOf(exists, wanted, { declarations }, "No CLI.") ?? {};
   expect(unread).toMatch(/\(No CLI\. So .*rename without an alias/);
+});
+
+test("a stop because of a resource of another type names it, and the alias that hands its endpoint over", () => {
+  const owner = { kind: "other", resource: hook } as const;
+  const stops = [
+    { kind: "exists", endpoints: [made("a")], left: 1, owner },
+    { kind: "taken", endpoint: made("a"), owner },
+  ] as const;
+  for (const stop of stops)
+    expect(refusalOf(stop, wanted, { declarations })?.message).toMatch(
+      /"hook" of the type pulumi-nodejs:dynamic:Resource has it.*aliases: \[\{ type: "pulumi-nodejs:dynamic:Resource" \}\]/s,
+    );
 });

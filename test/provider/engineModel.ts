@@ -1,5 +1,5 @@
-import { NAME_INPUT, ORGANIZATION_INPUT, ROOT_INPUT } from "../../src/provider/arguments";
-import { type Deployment, providerNameOf, type Resource } from "../../src/provider/stackState";
+import { ORGANIZATION_INPUT, ROOT_INPUT, URN_INPUT } from "../../src/provider/arguments";
+import { type Deployment, providerNameOf, type Resource } from "../../src/provider/facts/resource";
 import type { EndpointInputs } from "../../src/provider/state";
 import { AFTER_INPUT, PROVIDER_CODE, TYPE_TOKEN } from "../../src/shared/permanent";
 import { UNKNOWN_VALUE } from "../../src/shared/unknownValue";
@@ -183,7 +183,7 @@ export class EngineRun {
       const after = this.options.isPreview ? UNKNOWN_VALUE : 0;
       const { organization, rootDirectory } = this.stack;
       const place = { [ORGANIZATION_INPUT]: organization, [ROOT_INPUT]: rootDirectory };
-      const hidden = { [NAME_INPUT]: name, ...place, [AFTER_INPUT]: after };
+      const hidden = { [URN_INPUT]: urnOf(name), ...place, [AFTER_INPUT]: after };
       const { inputs, failures } = await verbs.check(olds, { ...args, ...hidden, __provider: PROVIDER_CODE });
       if (failures.length > 0) throw new VerbError(failures.map(({ reason }) => reason).join("; "));
       return { urn: urnOf(name), type: TYPE_TOKEN, provider: providerUrnOf(provider), inputs };

@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { nameOf } from "../../src/shared/urn";
-import { type Declared, Killed, type Problems, type RunOptions } from "./engineModel";
+import { type Declared, Killed, type Problems, type RunOptions, urnOf } from "./engineModel";
 import type { Fault, Registered } from "./fakeService";
 import { declared, GRACE_MS, urlOf, World } from "./world";
 
@@ -208,7 +208,7 @@ describe("a registration that got no usable response", () => {
     const made = appear("late", { by: world });
     const { id = "", outputs = {}, inputs } = resourceOf("late") ?? {};
     const verbs = world.plugin();
-    await verbs.check({}, { ...inputs, adoptId: made.id, __resourceName: "new" });
+    await verbs.check({}, { ...inputs, adoptId: made.id, __urn: urnOf("new") });
     await verbs.delete(id, outputs);
     expect(world.service.endpoints).toEqual([made]);
   });

@@ -1,4 +1,4 @@
-import type { Deployment } from "../../src/provider/stackState";
+import type { Deployment } from "../../src/provider/facts/resource";
 import type { PulumiCommandResult } from "../../src/shared/pulumiCommand";
 import type { Stack } from "./engineModel";
 

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { type StackPlace, StackSource } from "../../src/provider/stackSource";
+import { type StackPlace, StackSource } from "../../src/provider/facts/stackSource";
 import { ROOT_URN } from "./engineModel";
 
 const folder = mkdtempSync(join(tmpdir(), "webhooks-state-"));

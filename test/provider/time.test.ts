@@ -1,4 +1,4 @@
-import { gracePeriodFor, parseTimestamp } from "../../src/provider/time";
+import { gracePeriodFor, parseTimestamp } from "../../src/provider/facts/time";
 
 const noon = Date.UTC(2026, 0, 1, 12);
 test.each<[string | null, number | undefined]>([

@@ -1,6 +1,7 @@
-import { type Identity, keyOf } from "../../src/provider/identity";
+import { type Identity, keyOf } from "../../src/provider/facts/identity";
+import { providerNameOf, type Resource } from "../../src/provider/facts/resource";
 import { PROVIDER_NAME_KEY } from "../../src/provider/settings";
-import { providerNameOf, type Resource } from "../../src/provider/stackState";
+
 import type { EndpointInputs } from "../../src/provider/state";
 import { createProvider } from "../../src/provider/verbs";
 import { nameOf } from "../../src/shared/urn";

@@ -1,5 +1,5 @@
 import type { Endpoint, EndpointList, WebhookError } from "../../client";
-import { isInWindow, parseTimestamp } from "../../provider/time";
+import { isInWindow, parseTimestamp } from "../../provider/facts/time";
 import { normalizeUrl } from "../../shared/url";
 import type { ClauseId } from "./clauses";
 

@@ -1,6 +1,6 @@
 import type { EndpointList } from "../../client";
 import { undefinedIfGone } from "../../client/errors";
-import { isPendingId } from "../../provider/identity";
+import { isPendingId } from "../../provider/facts/identity";
 import { CodedError } from "../../shared/codedError";
 import { COMMAND, countOf, joined } from "../../shared/words";
 import { type Account, withAccount } from "../account";

@@ -1,6 +1,7 @@
-import { isPendingId } from "../../provider/identity";
-import type { Resource } from "../../provider/stackState";
+import { isPendingId } from "../../provider/facts/identity";
+import type { Resource } from "../../provider/facts/resource";
 import { foreign } from "../../shared/escape";
+
 import { describeResource, nameOf } from "../../shared/urn";
 import { CLEAR_OPERATIONS, COMMAND, commandFor, joined, quoted } from "../../shared/words";
 import { RECEIVER_OUTPUT } from "../../stack/config";

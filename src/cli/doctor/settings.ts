@@ -1,7 +1,7 @@
 import type { EndpointList } from "../../client";
-import { isPendingId } from "../../provider/identity";
+import { isPendingId } from "../../provider/facts/identity";
+import { providerNameOf, type Resource, wantedBy } from "../../provider/facts/resource";
 import { ENVIRONMENT_NAMES, SETTING_NAMES } from "../../provider/settings";
-import { providerNameOf, type Resource, wantedBy } from "../../provider/stackState";
 import type { CodedError } from "../../shared/codedError";
 import { foreign } from "../../shared/escape";
 import type { Origin } from "../../shared/permanent";
@@ -83,7 +83,11 @@ export function keysOfAccount(origin: Origin, { known }: Stacks, { endpoints }: 
   const recorded = known.flatMap(({ state }) =>
     state.endpoints.filter(({ id = "", outputs }) => {
       const listed = byId.get(id);
-      return listed !== undefined && outputs?.baseUrl === origin.baseUrl && state.has(listed, origin);
+      return (
+        listed !== undefined &&
+        outputs?.baseUrl === origin.baseUrl &&
+        state.holderOf(listed, origin)?.kind === "own"
+      );
     }),
   );
   return new Set<unknown>([origin.account, ...recorded.map(({ outputs }) => outputs?.account)]);

@@ -1,7 +1,7 @@
 import type { Endpoint } from "../../client";
-import { isFit } from "../../provider/decide";
-import { keyOf } from "../../provider/identity";
-import { evidenceOf, type Resource, wantedBy } from "../../provider/stackState";
+import { evidenceOf, isFit } from "../../provider/facts/evidence";
+import { keyOf } from "../../provider/facts/identity";
+import { type Resource, wantedBy } from "../../provider/facts/resource";
 import { describeResource } from "../../shared/urn";
 import { CLEAR_OPERATIONS, joined, quoted } from "../../shared/words";
 import type { KnownStack, Stacks } from "./stacks";

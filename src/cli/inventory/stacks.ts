@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
-import { type Deployment, type Resource, StackState } from "../../provider/stackState";
+import type { Deployment, Resource } from "../../provider/facts/resource";
+import { StackState } from "../../provider/facts/stackState";
+
 import { isEndpointToken } from "../../shared/permanent";
 import { stackOf } from "../../shared/urn";
 import { CliError } from "../errors";

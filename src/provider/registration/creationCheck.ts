@@ -1,11 +1,11 @@
-import { WebhookError } from "../client";
-import { UNKNOWN_VALUE } from "../shared/unknownValue";
-import { CLEAR_OPERATIONS } from "../shared/words";
-import type { Context } from "./context";
-import { explain, isUnauthorized } from "./errors";
+import { WebhookError } from "../../client";
+import { UNKNOWN_VALUE } from "../../shared/unknownValue";
+import { CLEAR_OPERATIONS } from "../../shared/words";
+import type { Context } from "../context";
+import { explain, isUnauthorized } from "../errors";
+import type { EndpointInputs } from "../state";
 import { adopts, refusalOf } from "./refusals";
 import type { RegistrationSearch } from "./registrationSearch";
-import type { EndpointInputs } from "./state";
 
 /** Refusals of a service that is not at this address. */
 const WRONG_ADDRESS: readonly string[] = ["MALFORMED_RESPONSE", "REDIRECTED", "REJECTED"];
@@ -30,22 +30,22 @@ export class CreationCheck {
    * `create` decides again; but a refused key should show in the preview.
    */
   async refusals(inputs: EndpointInputs): Promise<string[]> {
-    const { log, memory, stack } = this.context;
+    const { declarations, endpoints, log, stack } = this.context;
     const { adoptId, type, url } = inputs;
     if (adoptId !== undefined) {
-      if (!(await stack.hasEndpointOf(inputs))) memory.noteNamed(adoptId);
+      if (!(await this.search.isSpent(inputs))) endpoints.noteAdoptId(adoptId);
       return [];
     }
     const isUnknown = url === UNKNOWN_VALUE || String(type) === UNKNOWN_VALUE;
-    const look = this.#lookFailed || isUnknown ? undefined : this.search.decideNow(inputs);
+    const look = this.#lookFailed || isUnknown ? undefined : this.search.preview(inputs);
     // The state is read before this run begins to create: its own operations would look like interrupted ones.
     const reading = stack.state();
     const [looked] = await Promise.allSettled([look, reading]);
     if ((await reading)?.interrupted.length) log.info(INTERRUPTED);
     if (looked.status === "rejected") return this.#failed(looked.reason);
     const decision = looked.value;
-    if (decision?.kind === "adopt") log.info(memory.aboutResource(inputs, adopts(decision.endpoint)));
-    const refusal = decision && refusalOf(decision, inputs, stack.problem);
+    if (decision?.kind === "adopt") log.info(declarations.aboutResource(inputs, adopts(decision.endpoint)));
+    const refusal = decision && refusalOf(decision, inputs, this.context, stack.unreadable);
     return refusal === undefined ? [] : [refusal.message];
   }
 

@@ -1,46 +1,100 @@
-import type { Endpoint, WebhookError } from "../client";
-import { describeUrl, sameUrl } from "../shared/url";
-import { commandLine, countOf } from "../shared/words";
-import type { Decision, Named, Wanted } from "./decide";
-import { EndpointError, reworded } from "./errors";
+import type { Endpoint, WebhookError } from "../../client";
+import { describeUrl, sameUrl } from "../../shared/url";
+import { commandLine, countOf } from "../../shared/words";
+import { EndpointError, reworded } from "../errors";
+import type { Declarations } from "../facts/declarations";
+import { describeOwner, isOther } from "../facts/owner";
+import type { Wanted } from "../facts/resource";
+import type { IfExists } from "../settings";
+import type { Decision, Shown, Stop } from "./decide";
+import { shownStored } from "./storedUrl";
 
 /** How many endpoints a message names. */
 const MAX_NAMED = 5;
 
 /**
- * Returns the error of a decision that stops a registration; undefined if it does not stop it. With `ifExists: "register"` none does.
- * Each names the ways on, one a line.
+ * Returns the error of a decision that stops; undefined if it does not. Each names the ways on, one a line.
  *
- * @param problem why the stack's state does not count, if so
+ * @param doubt why the stack's state does not count, if so
  */
-export function refusalOf(decision: Decision, wanted: Wanted, problem?: string): EndpointError | undefined {
-  if (wanted.ifExists === "register") return undefined;
+export function refusalOf(
+  decision: Decision,
+  wanted: Wanted & { readonly ifExists?: IfExists | undefined },
+  { declarations }: { readonly declarations: Declarations },
+  doubt?: string,
+): EndpointError | undefined {
   switch (decision.kind) {
+    case "missing":
+      return new EndpointError(
+        "NOT_FOUND",
+        `cannot adopt endpoint ${decision.id}: the service has no endpoint with this id. Correct adoptId, or remove it to register a new one.`,
+      );
+    case "mismatch":
+      return mismatch(decision.endpoint, wanted, declarations);
+    case "taken":
+      return taken(decision, doubt);
     case "doubt":
       return new EndpointError(
         "REGISTRATION_IN_DOUBT",
         `${describeDoubt(wanted, decision)} Nothing was registered or changed. Ways on:\n${waysOn(decision.endpoints, wanted)}`,
       );
     case "exists":
-      return new EndpointError(
-        "ENDPOINT_EXISTS",
-        `the service already has ${decision.endpoints.length === 1 ? "an endpoint" : `${decision.endpoints.length} endpoints`} for ${describeUrl(wanted.url)} (${wanted.type}) that no ` +
-          `resource of this stack has: ${describeEndpoints(decision.endpoints)}. In all, this stack has no resource for ${countOf(decision.left, "endpoint")} of the account. ` +
-          `Nothing was registered. ${uncountedNote(problem)}Ways on:\n${waysOn(decision.endpoints, wanted)}`,
-      );
+      return exists(decision, wanted, doubt);
     case "unknowable":
-      return stillPending(wanted);
+      return stillPending(wanted, decision.isStale);
     default:
       return undefined;
   }
 }
 
-/** Returns the error for a registration without a response that a partial list does not show. */
-export function stillPending({ url }: Wanted): EndpointError {
+function mismatch({ id, url, type }: Endpoint, wanted: Wanted, declarations: Declarations): EndpointError {
+  return new EndpointError(
+    "ADOPT_MISMATCH",
+    `cannot adopt endpoint ${id}: the service has it with another url or type, ${shownStored(wanted.url, { id, url }, declarations)} (${type}). ` +
+      "Declare the endpoint as it is, adopt it, and change it afterwards; or remove adoptId to register a new one.",
+  );
+}
+
+function taken(
+  { endpoint: { id }, owner }: Extract<Stop, { kind: "taken" }>,
+  doubt: string | undefined,
+): EndpointError {
+  const ways = isOther(owner)
+    ? `${describeOwner(owner)}.`
+    : "Name it in only one of them. If the resource was renamed, give it an alias of its old name instead of adoptId.";
+  return new EndpointError(
+    "ADOPT_TAKEN",
+    `cannot adopt endpoint ${id}: another resource of this stack already has it. ${doubt === undefined ? "" : `(${doubt}) `}${ways}`,
+  );
+}
+
+function exists(
+  { endpoints, left, owner }: Extract<Stop, { kind: "exists" }>,
+  wanted: Wanted & { readonly ifExists?: IfExists | undefined },
+  doubt: string | undefined,
+): EndpointError {
+  const has = `the service already has ${endpoints.length === 1 ? "an endpoint" : `${endpoints.length} endpoints`} for ${describeUrl(wanted.url)} (${wanted.type})`;
+  const detail =
+    owner === undefined
+      ? `${has} that no resource of this stack has: ${describeEndpoints(endpoints)}. In all, this stack has no resource for ` +
+        `${countOf(left, "endpoint")} of the account. Nothing was registered. ${uncountedNote(doubt)}Ways on:\n${waysOn(endpoints, wanted)}`
+      : `${has}: ${describeEndpoints(endpoints)}. Nothing was registered, because ${describeOwner(owner)}. To register another one on purpose, set ` +
+        'ifExists: "register" for one run. Each event is then delivered to both.';
+  return new EndpointError("ENDPOINT_EXISTS", detail);
+}
+
+/** Returns the error for a registration without a response that no list settles. @param isStale whether a get has shown that the list is */
+function stillPending({ url }: Wanted, isStale: boolean): EndpointError {
+  const [why, first] = isStale
+    ? [
+        "the list of the service is stale: it lacks endpoints that the service has",
+        "- Run the same command again in a while.\n",
+      ]
+    : ["the service lists only a part of its endpoints, or some that cannot be read", ""];
   return new EndpointError(
     "STILL_PENDING",
-    `cannot tell whether an earlier registration of ${describeUrl(url)} succeeded, because the service lists only a part of its ` +
-      "endpoints, or some that cannot be read. Nothing was registered or changed. Look for the endpoint at the service. Ways on:\n" +
+    `cannot tell whether there is an endpoint for ${describeUrl(url)} already, because ${why}. Nothing was registered or changed. Look for the ` +
+      `endpoint at the service. Ways on:\n${first}` +
       "- If it is there, set adoptId to its id.\n" +
       '- If it is not, set ifExists: "register" for one run, which registers another one.',
   );
@@ -68,7 +122,7 @@ export function mustNotMove({ url }: Pick<Wanted, "url">): EndpointError {
 }
 
 /** Returns the error for a service that keeps one endpoint for each url and answered a registration with the one that it has. */
-export function notRegistered({ url }: Wanted, { id }: Named): EndpointError {
+export function notRegistered({ url }: Wanted, { id }: Shown): EndpointError {
   return new EndpointError(
     "ENDPOINT_EXISTS",
     `the service answered the registration of ${describeUrl(url)} with endpoint ${id}, which was there before: it keeps one endpoint for ` +
@@ -97,10 +151,7 @@ export function adopts({ id, url }: Endpoint): string {
 }
 
 /** Says what an earlier run may have registered, and why that is not certain. */
-export function describeDoubt(
-  { url }: Pick<Wanted, "url">,
-  doubt: Extract<Decision, { kind: "doubt" }>,
-): string {
+export function describeDoubt({ url }: Pick<Wanted, "url">, doubt: Extract<Stop, { kind: "doubt" }>): string {
   return (
     `an earlier run may have registered ${describeUrl(url)}: ${describeEndpoints(doubt.endpoints)}. It is not certain, because ` +
     `${doubt.why}.`
@@ -108,7 +159,7 @@ export function describeDoubt(
 }
 
 /** Says what the deletion of a pending resource leaves, because it is in doubt. */
-export function describeSpared(wanted: Wanted, doubt: Extract<Decision, { kind: "doubt" }>): string {
+export function describeSpared(wanted: Wanted, doubt: Extract<Stop, { kind: "doubt" }>): string {
   const [{ id } = { id: "" }] = doubt.endpoints;
   return (
     `${describeDoubt(wanted, doubt)} The resource is deleted, and these endpoints are left. If one is this resource's, delete it with ` +
@@ -116,7 +167,7 @@ export function describeSpared(wanted: Wanted, doubt: Extract<Decision, { kind: 
   );
 }
 
-function describeEndpoints(endpoints: readonly Named[]): string {
+function describeEndpoints(endpoints: readonly Shown[]): string {
   const named = endpoints
     .slice(0, MAX_NAMED)
     .map(({ id, createdAt }) => `${id} (created ${createdAt ?? "at an unknown time"})`);
@@ -124,7 +175,10 @@ function describeEndpoints(endpoints: readonly Named[]): string {
   return `${named.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 }
 
-function waysOn(endpoints: readonly Named[], { ifExists }: Wanted): string {
+function waysOn(
+  endpoints: readonly Shown[],
+  { ifExists }: { readonly ifExists?: IfExists | undefined },
+): string {
   const [{ id } = { id: "" }] = endpoints;
   const isOne = endpoints.length === 1;
   return [

@@ -1,6 +1,6 @@
-import type { Endpoint, EndpointList } from "../client";
-import { PENDING_PREFIX } from "../shared/permanent";
-import { normalizeUrl } from "../shared/url";
+import type { Endpoint, EndpointList } from "../../client";
+import { PENDING_PREFIX } from "../../shared/permanent";
+import { normalizeUrl } from "../../shared/url";
 
 /** What makes two endpoints equal. Before an endpoint has an id, nothing else identifies it. */
 export type Identity = Pick<Endpoint, "url" | "type">;

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
-import { isRecord, parseJson } from "../shared/json";
-import { quotedError, runPulumi } from "../shared/pulumiCommand";
-import { stackOf } from "../shared/urn";
-import type { Deployment } from "./stackState";
+import { isRecord, parseJson } from "../../shared/json";
+import { quotedError, runPulumi } from "../../shared/pulumiCommand";
+import { stackOf } from "../../shared/urn";
+import type { Deployment } from "./resource";
 
 /** How long the CLI may take to print something, in milliseconds. */
 const TIMEOUT_MS = 60_000;

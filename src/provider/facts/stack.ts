@@ -1,16 +1,19 @@
-import { AFTER_INPUT, type Origin } from "../shared/permanent";
-import type { Engine, EngineLog } from "./engine";
-import type { Memory } from "./memory";
+import { AFTER_INPUT } from "../../shared/permanent";
+import type { Engine, EngineLog } from "../engine";
+import type { EndpointInputs } from "../state";
+import type { Declarations } from "./declarations";
 import { type PulumiCommand, type StackPlace, StackSource } from "./stackSource";
 import { StackState } from "./stackState";
-import type { EndpointInputs } from "./state";
 
 interface StackSources extends PulumiCommand {
   readonly engine: Pick<Engine, "rootUrn">;
   readonly log: EngineLog;
-  readonly origin: Origin;
-  readonly memory: Memory;
+  readonly declarations: Declarations;
 }
+
+const UNPROVEN =
+  "The state that `pulumi stack export` prints does not show what this run creates: it may be that of a stack with this name in another " +
+  "backend. Set PULUMI_BACKEND_URL to the absolute URL of this stack's backend, for an inline program in envVars.";
 
 /** What was read, and from where. */
 interface Found {
@@ -19,18 +22,20 @@ interface Found {
   readonly state: StackState;
 }
 
+/** Whether a state is this stack's; if not, why nothing shows that: a sentence for a message. */
+export type Proof = { readonly proven: true } | { readonly proven: false; readonly why: string };
+
 /** The stack that the run works on. */
 export class Stack {
-  /** Why its state does not count, if so: a sentence for a message. */
-  problem: string | undefined;
   #place: StackPlace = {};
   #reading: Promise<Found | undefined> | undefined;
-  #proof: Promise<boolean> | undefined;
+  #proof: Promise<Proof> | undefined;
+  #unreadable: string | undefined;
 
   constructor(private readonly context: StackSources) {}
 
-  /** Tells where the stack is, so that its state is read there. */
-  isAt(place: StackPlace): void {
+  /** Notes where the stack is, so that its state is read there. */
+  locate(place: StackPlace): void {
     this.#place = place;
   }
 
@@ -43,40 +48,35 @@ export class Stack {
     return (await this.#find())?.state;
   }
 
-  /** Returns whether a resource of this name and with these inputs has an endpoint. Without a `diff`, only the state knows (engine rule 17). */
-  async hasEndpointOf(inputs: EndpointInputs): Promise<boolean> {
-    const { memory, origin } = this.context;
-    const state = await this.state();
-    return memory.namesOf(inputs).some((name) => state?.hasEndpointNamed(name, origin));
+  /** Why the state cannot be read, if it was read and cannot be: a sentence for a message. */
+  get unreadable(): string | undefined {
+    return this.#unreadable;
   }
 
   /**
-   * Returns whether `create` may act on what the state alone says: another backend may have a stack of the same names. So a second look,
+   * Proves that `create` may act on what the state alone says: another backend may have a stack of the same names. So a second look,
    * once a run, must show this run at work: a second export the creation under way, which the first lacked, or the list of stacks an update
    * of it. An export shows none with `PULUMI_SKIP_CHECKPOINTS`, and perhaps with Pulumi Cloud, and only Pulumi Cloud lists updates. Nothing
    * is asked where the state can only be this stack's.
    */
-  isProven(inputs: EndpointInputs): Promise<boolean> {
+  prove(inputs: EndpointInputs): Promise<Proof> {
     this.#proof ??= this.#prove(inputs);
     return this.#proof;
   }
 
-  async #prove(inputs: EndpointInputs): Promise<boolean> {
-    const { memory } = this.context;
+  async #prove(inputs: EndpointInputs): Promise<Proof> {
+    const { declarations } = this.context;
     const found = await this.#find();
-    if (found === undefined) return false;
+    if (found === undefined) return { proven: false, why: this.#unreadable ?? UNPROVEN };
     const { name, source } = found;
-    if (source.isCertain()) return true;
+    if (source.isCertain()) return { proven: true };
     const read = source.read(name).then((deployment) => new StackState(deployment));
     const [now, isRunning] = await Promise.allSettled([read, source.isRunning(name)]);
-    const names = memory.namesOf(inputs);
-    const count = (state: StackState) => state.countCreations(names, inputs[AFTER_INPUT]);
-    if (now.status === "fulfilled" && count(now.value) > count(found.state)) return true;
-    if (isRunning.status === "fulfilled" && isRunning.value) return true;
-    this.problem =
-      "The state that `pulumi stack export` prints does not show what this run creates: it may be that of a stack with this name in another " +
-      "backend. Set PULUMI_BACKEND_URL to the absolute URL of this stack's backend, for an inline program in envVars.";
-    return false;
+    const urns = declarations.urnsOf(inputs);
+    const count = (state: StackState) => state.countCreations(urns, inputs[AFTER_INPUT]);
+    const isShown = now.status === "fulfilled" && count(now.value) > count(found.state);
+    const isProven = isShown || (isRunning.status === "fulfilled" && isRunning.value);
+    return isProven ? { proven: true } : { proven: false, why: UNPROVEN };
   }
 
   #find(): Promise<Found | undefined> {
@@ -98,7 +98,7 @@ export class Stack {
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       const reason = code === "ENOENT" ? "the command pulumi was not found on PATH" : message;
-      this.problem = `The stack's state could not be read: ${reason}.`;
+      this.#unreadable = `The stack's state could not be read: ${reason}.`;
       log.warn(
         `the state of this stack cannot be read (${reason}), so this run does not see what interrupted runs registered, or that a ` +
           "resource was renamed without an alias: it stops rather than registering twice.",

@@ -1,5 +1,7 @@
 /** How much earlier than its request an endpoint may be dated, in milliseconds: `Date` has whole seconds, and clocks differ. */
 const TOLERANCE_MS = 5_000;
+/** How long get and list may lag behind what the service has done, in milliseconds. */
+export const LAG_MS = 5_000;
 const LEAST_GRACE_MS = 20_000;
 /** How long a wait must be to be worth a line, in milliseconds. */
 export const WORTH_A_LINE_MS = 1_000;

@@ -1,0 +1,61 @@
+import { normalizeUrl } from "../../shared/url";
+import { nameOf } from "../../shared/urn";
+import { aboutResource } from "../engine";
+import type { EndpointInputs } from "../state";
+
+/** What the program declares, as far as `check` has seen it in this run. */
+export class Declarations {
+  /** The URNs of the resources, by their inputs: `create` gets nothing else (engine rule 28). */
+  readonly #urns = new Map<string, string[]>();
+  /** The inputs whose `adoptId` has no effect any more. */
+  readonly #spent = new Set<string>();
+  /** In one spelling each. */
+  readonly #urls = new Set<string>();
+  readonly #secretUrls = new Set<string>();
+
+  /** @param urn undefined if nobody told it */
+  note(inputs: EndpointInputs, urn: string | undefined): void {
+    this.#urls.add(normalizeUrl(inputs.url));
+    const urns = this.#urns.get(keyOfInputs(inputs)) ?? [];
+    if (urn !== undefined && !urns.includes(urn)) this.#urns.set(keyOfInputs(inputs), [...urns, urn]);
+  }
+
+  /** The resource with these inputs has an endpoint, or was declared with this `adoptId` before. */
+  noteSpent(inputs: EndpointInputs): void {
+    this.#spent.add(keyOfInputs(inputs));
+  }
+
+  isSpent(inputs: EndpointInputs): boolean {
+    return this.#spent.has(keyOfInputs(inputs));
+  }
+
+  noteSecretUrl(url: string): void {
+    this.#secretUrls.add(normalizeUrl(url));
+  }
+
+  /** Returns whether the program declares this url, in any spelling, as a secret. */
+  isSecretUrl(url: string): boolean {
+    return this.#secretUrls.has(normalizeUrl(url));
+  }
+
+  /** Returns whether a resource declares this url. */
+  hasUrl(url: string): boolean {
+    return this.#urls.has(normalizeUrl(url));
+  }
+
+  /** Returns the URNs of the resources with these inputs. */
+  urnsOf(inputs: EndpointInputs): readonly string[] {
+    return this.#urns.get(keyOfInputs(inputs)) ?? [];
+  }
+
+  /** Begins a message with the resource that has these inputs, unless several have. */
+  aboutResource(inputs: EndpointInputs, message: string): string {
+    const [urn, ...others] = this.urnsOf(inputs);
+    return aboutResource(others.length > 0 || urn === undefined ? undefined : nameOf(urn), message);
+  }
+}
+
+/** Returns one string for equal inputs. */
+function keyOfInputs({ url, type, ip, adoptId, ifExists }: EndpointInputs): string {
+  return JSON.stringify([url, type, ip, adoptId, ifExists]);
+}

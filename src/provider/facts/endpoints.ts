@@ -1,0 +1,91 @@
+import type { Endpoint } from "../../client";
+
+/** What a verb of this run has learned about an endpoint. */
+type Fact = "had" | "made" | "kept" | "replaced" | "named" | "read" | "deleted";
+
+/**
+ * What this run knows about endpoints, by their ids. The plugin is a process of its own for each provider and command, so the engine's
+ * calls for all resources of a provider end up here (engine rule 14).
+ */
+export class Endpoints {
+  readonly #facts = new Map<string, Set<Fact>>();
+
+  /** A resource of the stack has this endpoint, or had it. */
+  noteHad(id: string): void {
+    this.#note(id, "had");
+  }
+
+  /** `create` returns it: registered, adopted or taken over. A resource has it from now on, though no list may show it yet. */
+  noteMade(endpoint: Endpoint): Endpoint {
+    // A service may use the id of what this run deleted again.
+    this.#facts.get(endpoint.id)?.delete("deleted");
+    this.#note(endpoint.id, "made");
+    return endpoint;
+  }
+
+  /** `diff` keeps the resource of this endpoint, or replaces it. */
+  noteDiff(id: string, isReplaced: boolean): void {
+    this.#note(id, "had");
+    if (isReplaced) this.#facts.get(id)?.delete("kept");
+    this.#note(id, isReplaced ? "replaced" : "kept");
+  }
+
+  /** The `adoptId` of a new resource names it. */
+  noteAdoptId(id: string): void {
+    this.#note(id, "named");
+  }
+
+  /** A refresh has read it, and the engine's next `diff` only displays what changed (engine rule 7). */
+  noteRead(id: string): void {
+    this.#note(id, "had");
+    this.#note(id, "read");
+  }
+
+  /** This run has deleted it, or it is gone. A list may show it for some seconds more, and the service may use its id again. */
+  noteDeleted(id: string): void {
+    this.#facts.set(id, new Set<Fact>(["deleted"]));
+  }
+
+  /** Returns whether `create` has returned it in this run. */
+  isMade(id: string): boolean {
+    return this.#has(id, "made");
+  }
+
+  /** Returns whether a resource of the stack has it, as far as a verb of this run was asked about it. */
+  isOurs(id: string): boolean {
+    return this.#has(id, "had") || this.#has(id, "made");
+  }
+
+  isDeleted(id: string): boolean {
+    return this.#has(id, "deleted");
+  }
+
+  /** Returns whether `delete` must leave it alone (engine rule 17). */
+  isSpared(id: string): boolean {
+    const isNamed = this.#has(id, "named") && !this.#has(id, "replaced");
+    return this.#has(id, "made") || this.#has(id, "kept") || isNamed;
+  }
+
+  /** Returns whether an earlier run made it, and this one does not know it to be deleted. */
+  isExpected(id: string): boolean {
+    return !this.isMade(id) && !this.isDeleted(id);
+  }
+
+  /** The ids of earlier runs that resources of the stack have. */
+  get had(): readonly string[] {
+    return [...this.#facts.keys()].filter((id) => this.#has(id, "had"));
+  }
+
+  /** Returns whether the engine's `diff` of this endpoint belongs to a refresh: true for one `diff` after each `read`. */
+  endRefresh(id: string): boolean {
+    return this.#facts.get(id)?.delete("read") ?? false;
+  }
+
+  #note(id: string, fact: Fact): void {
+    this.#facts.set(id, (this.#facts.get(id) ?? new Set<Fact>()).add(fact));
+  }
+
+  #has(id: string, fact: Fact): boolean {
+    return this.#facts.get(id)?.has(fact) ?? false;
+  }
+}

@@ -1,0 +1,50 @@
+import type { Endpoint } from "../../client";
+import { AFTER_INPUT, type PendingRegistration } from "../../shared/permanent";
+import { isPendingId } from "./identity";
+import type { Resource } from "./resource";
+import { isInWindow, parseTimestamp } from "./time";
+
+/** A registration that may have made an endpoint: of a pending resource, or an interrupted creation. */
+export interface Evidence {
+  /** The pending resource's id, or the URN of the interrupted creation. Evidence with one id stands for at most one endpoint. */
+  readonly id: string;
+  /** Undefined if the state encrypts it. */
+  readonly ip: string | null | undefined;
+  /** When it was sent, or the time after which it was sent, in milliseconds on the service's clock. Undefined: nothing dates it. */
+  readonly serviceSentAt: number | undefined;
+  /** The ids that were listed before it was sent, as far as somebody noted them. */
+  readonly before: readonly string[];
+}
+
+/** Returns what a pending resource or an interrupted creation says of its registration. */
+export function evidenceOf(resource: Partial<Resource>): Evidence {
+  const { id = "", urn = "", inputs, outputs } = resource;
+  const { before, attemptedAt } = (outputs?.pending ?? {}) as Partial<PendingRegistration>;
+  const { ip = null } = { ...inputs, ...outputs };
+  const isPending = isPendingId(id);
+  const sentAt = isPending ? attemptedAt : afterOf(resource);
+  return {
+    id: isPending ? id : urn,
+    ip: typeof ip === "string" || ip === null ? ip : undefined,
+    serviceSentAt: typeof sentAt === "number" ? sentAt : undefined,
+    before: Array.isArray(before) ? before : [],
+  };
+}
+
+/** Returns the time after which an interrupted creation was sent, if its inputs have it. */
+export function afterOf({ inputs }: Partial<Resource>): number | undefined {
+  const after = inputs?.[AFTER_INPUT];
+  return typeof after === "number" ? after : undefined;
+}
+
+/** Returns whether a registration may have made an endpoint, as far as the endpoint's time can be read. */
+export function isFit(
+  { id, createdAt }: Endpoint,
+  { before, serviceSentAt }: Evidence,
+  graceMs: number,
+): boolean {
+  const made = parseTimestamp(createdAt);
+  const isInTime =
+    made === undefined || serviceSentAt === undefined || isInWindow(made, serviceSentAt, graceMs);
+  return isInTime && !before.includes(id);
+}

@@ -1,0 +1,189 @@
+import type { Endpoint, UnrecognizedEndpoint } from "../../client";
+import { type Clock, sleep } from "../../client/clock";
+import type { EngineLog } from "../engine";
+import { EndpointError, isUnauthorized } from "../errors";
+import type { Denial, Listing, Service } from "./service";
+import { LAG_MS, parseTimestamp, WORTH_A_LINE_MS } from "./time";
+
+/** `Date` has whole seconds. In milliseconds. */
+const PRECISION_MS = 1_000;
+/** How many ids prove a list stale at most: one `get` each. */
+const MOST_PROBES = 3;
+const PAUSE_MS = 1_000;
+
+/** When an endpoint was made, as far as the state tells. */
+export interface Made {
+  readonly createdAt?: string | null;
+  readonly registeredAt?: number;
+}
+
+/** An endpoint as a list shows it, readable or not. */
+export type Row = Endpoint | UnrecognizedEndpoint;
+
+interface ExistenceOptions {
+  readonly service: Service;
+  readonly clock: Clock;
+  readonly log: Pick<EngineLog, "info">;
+  readonly cancelled: AbortSignal | undefined;
+  /** Called with an id that is gone. */
+  readonly onGone?: (id: string) => void;
+}
+
+/**
+ * Answers: is it gone? One answer could be a proxy's or a replica's. So an endpoint is gone only once the service has denied it, by 404 or
+ * 410, and a list that was sent after that, or two of the last ten seconds, lack it. What may have been made just now is asked for once more
+ * when get and list can no longer lag behind it. Instead of a list that says that it is partial, a second denial counts, as long after.
+ */
+export class Existence {
+  /** What an earlier run made is older than this one. */
+  readonly #startedAt: number;
+  #settling: Promise<void> | undefined;
+  readonly #staleness = new WeakMap<Listing, Promise<boolean>>();
+
+  constructor(private readonly options: ExistenceOptions) {
+    this.#startedAt = options.clock.now();
+  }
+
+  /** Reads a recorded endpoint, or returns undefined when it is gone. Reads share a list, and only what that lacks is asked for alone. */
+  async find(id: string, made: Made): Promise<Endpoint | undefined> {
+    const found = await this.look(id);
+    if (!isDenial(found)) return found;
+    const row = await this.#afterDenial(id, made, found);
+    if (row === undefined || isReadable(row)) return row;
+    throw stillListed("read", id, found);
+  }
+
+  /** Reads an endpoint by its id alone. Of a denial, nothing may be concluded but an error. */
+  async look(id: string): Promise<Endpoint | Denial> {
+    const list = await this.#unlessRefused(this.options.service.list());
+    const row = list?.byId.get(id);
+    return isReadable(row) ? row : this.options.service.get(id);
+  }
+
+  /**
+   * Returns the row of an endpoint that is to be deleted, or undefined when it is gone. Any list of this run will do: so a `destroy` asks for
+   * one.
+   */
+  async row(id: string, made: Made): Promise<Row | undefined> {
+    const list = await this.#unlessRefused(this.options.service.anyList());
+    const row = list?.byId.get(id) ?? (await this.options.service.get(id));
+    return isDenial(row) ? this.#afterDenial(id, made, row) : row;
+  }
+
+  /** Deletes an endpoint. Returns whether the service did it; false if the endpoint was gone. @throws EndpointError `STILL_LISTED` */
+  async remove(id: string, made: Made): Promise<boolean> {
+    const { clock, cancelled, service } = this.options;
+    const first = await service.delete(id);
+    if (first === undefined) return true;
+    if ((await this.#afterDenial(id, made, first)) === undefined) return false;
+    // It is there, so the denial came from somebody else.
+    const second = await service.delete(id);
+    if (second === undefined) return true;
+    for (;;) {
+      if ((await this.#afterDenial(id, made, second)) === undefined) return false;
+      const leftMs = second.deniedAt + LAG_MS - clock.now();
+      if (leftMs <= 0 || cancelled?.aborted) throw stillListed("delete", id, second);
+      await sleep(Math.min(PAUSE_MS, leftMs), { clock, signal: cancelled });
+      await service.listNow();
+    }
+  }
+
+  /**
+   * Returns whether a list is stale: whether it lacks an endpoint that a get finds. Nothing else proves that, and nothing is asked for unless
+   * the list lacks one.
+   *
+   * @param ids of endpoints that should exist
+   */
+  isStale(list: Listing, ids: Iterable<string>): Promise<boolean> {
+    const known = this.#staleness.get(list);
+    if (known !== undefined) return known;
+    const missing = [...ids].filter((id) => !list.byId.has(id)).slice(0, MOST_PROBES);
+    const exists = async (id: string) => {
+      const isDenied = isDenial(await this.options.service.get(id));
+      if (isDenied) this.options.onGone?.(id);
+      return !isDenied;
+    };
+    const asking = Promise.all(missing.map(exists)).then((found) => found.includes(true));
+    this.#staleness.set(list, asking);
+    return asking;
+  }
+
+  /** Returns undefined for a list that failed. A key that is refused for the list is refused for each get too: one request shows that. */
+  #unlessRefused(list: Promise<Listing>): Promise<Listing | undefined> {
+    return list.catch((error: unknown) => {
+      if (isUnauthorized(error)) throw error;
+      return undefined;
+    });
+  }
+
+  /** Returns what there is in spite of a denial, or undefined if it is gone. */
+  async #afterDenial(id: string, made: Made, denial: Denial): Promise<Row | undefined> {
+    const { clock, cancelled, service } = this.options;
+    const list = await this.#listAfter(denial, id);
+    const row = list.byId.get(id);
+    if (row !== undefined) return row;
+    const leftMs = () => (list.complete ? this.#lagLeft(made) : denial.deniedAt + LAG_MS - clock.now());
+    if (leftMs() > 0) {
+      while (leftMs() > 0 && !cancelled?.aborted) await this.#settle(leftMs());
+      const again = await service.get(id);
+      if (!isDenial(again)) return again;
+      const late = list.complete ? (await this.#listAfter(again)).byId.get(id) : undefined;
+      if (late !== undefined) return late;
+    }
+    this.options.onGone?.(id);
+    return undefined;
+  }
+
+  /** Returns a list that was sent after a denial. The newer one of two recent ones that lack an id is as good. */
+  async #listAfter({ deniedAt }: Denial, id?: string): Promise<Listing> {
+    const { service } = this.options;
+    for (;;) {
+      const [newer, older] = service.recentLists;
+      const lacksIt = (list: Listing | undefined) => id !== undefined && list?.complete && !list.byId.has(id);
+      if (newer && (newer.sentAt >= deniedAt || (lacksIt(newer) && lacksIt(older)))) return newer;
+      await service.nextList();
+    }
+  }
+
+  /** Returns how long get and list may still lag behind the creation of what an earlier run made, in milliseconds. */
+  #lagLeft({ createdAt = null, registeredAt }: Made): number {
+    const { clock, service } = this.options;
+    const sinceStart = this.#startedAt + LAG_MS - clock.now();
+    const [made, now] = [parseTimestamp(createdAt) ?? registeredAt, service.time()];
+    if (made === undefined || now === null) return sinceStart;
+    return Math.min(sinceStart, made + LAG_MS + PRECISION_MS - now);
+  }
+
+  /** Waits. What starts to wait meanwhile waits for the same end. */
+  #settle(milliseconds: number): Promise<void> {
+    const { clock, cancelled, log } = this.options;
+    if (this.#settling === undefined) {
+      if (milliseconds >= WORTH_A_LINE_MS)
+        log.info(
+          `waiting up to ${LAG_MS / 1000} s before what is missing counts as deleted: a service may show late what it has just made`,
+        );
+      this.#settling = sleep(milliseconds, { clock, signal: cancelled }).finally(() => {
+        this.#settling = undefined;
+      });
+    }
+    return this.#settling;
+  }
+}
+
+function isReadable(row: Row | undefined): row is Endpoint {
+  return row !== undefined && "type" in row;
+}
+
+export function isDenial(answer: Row | Denial): answer is Denial {
+  return "deniedAt" in answer;
+}
+
+function stillListed(verb: "read" | "delete", id: string, { cause }: Denial): EndpointError {
+  return new EndpointError(
+    "STILL_LISTED",
+    `cannot ${verb} endpoint ${id}: the service answers as if it did not exist, and its list still shows it. Nothing was changed. Ways on:\n` +
+      "- Run the same command again: a proxy in front of the service, or one of its servers, may have answered.\n" +
+      "- If the service goes on showing what it has deleted, run `pulumi state delete` for the resource.",
+    { cause },
+  );
+}

@@ -1,0 +1,89 @@
+import { createHash } from "node:crypto";
+import type { Endpoint } from "../../client";
+import type { Recognition } from "../../shared/permanent";
+import { isUrl, normalizeUrl, sameUrl } from "../../shared/url";
+import type { EndpointState } from "../state";
+import { parseTimestamp } from "./time";
+
+/** What the state says of an endpoint, as far as it tells which one that is. */
+export type Recorded = Pick<EndpointState, "url" | "type"> & Partial<EndpointState>;
+
+/** `Date` has whole seconds, and services print times with more or fewer digits. In milliseconds. */
+const PRECISION_MS = 1_000;
+
+/**
+ * Answers: is it the same? Compares what today's service has under a recorded id with what was recorded.
+ *
+ * - `same`: it was made when the recorded one was, or has its url and type. Somebody may have edited it.
+ * - `other`: it was made later, so the service has used the id again
+ * - `unknown`: it has another url or type, and nothing tells when the recorded one was made; or the id is a row's number, which a database may
+ *   use again at once. It counts as gone, is left alone, and is named
+ */
+export function sameness(
+  recorded: Recorded,
+  id: string,
+  listed: Pick<Endpoint, "url" | "type" | "createdAt">,
+  graceMs: number,
+): "same" | "other" | "unknown" {
+  const { createdAt = null, registeredAt } = recorded;
+  const made = parseTimestamp(listed.createdAt);
+  const exactly = parseTimestamp(createdAt);
+  const isEqual = recorded.type === listed.type && isRecordedUrl(recorded, listed.url);
+  if (made !== undefined && exactly !== undefined) return made <= exactly + PRECISION_MS ? "same" : "other";
+  if (made !== undefined && registeredAt !== undefined) {
+    if (made > registeredAt + graceMs) return "other";
+    const isEdited = made <= registeredAt + PRECISION_MS && !/^\d+$/.test(id);
+    return isEqual || isEdited ? "same" : "unknown";
+  }
+  return isEqual ? "same" : "unknown";
+}
+
+/** Returns whether a url is the recorded one, as it was declared or as the service stored it. */
+export function isRecordedUrl(
+  { url, storedAs }: { readonly url: string; readonly storedAs?: unknown },
+  other: string,
+): boolean {
+  return sameUrl(url, other) || (storedAs !== undefined && hashOf(other) === storedAs);
+}
+
+/** Returns what the state records of the url that the service stores: nothing, if it is the declared one. */
+export function storedSpelling(declared: string, stored: string): Recognition {
+  return sameUrl(declared, stored) ? {} : { storedAs: hashOf(stored) };
+}
+
+function hashOf(url: string): string {
+  const text = `pulumi-webhook-endpoints\0${normalizeUrl(url)}`;
+  return createHash("sha256").update(text).digest("hex").slice(0, 12);
+}
+
+/**
+ * Returns whether a listed url may be the service's own spelling of a declared one: the path equal without its case and final slashes, the
+ * query equal, absent or masked. It is never taken for the same: it stops, and is named.
+ */
+export function nearlySameUrl(declared: string, listed: string): boolean {
+  if (sameUrl(declared, listed)) return true;
+  if (!isUrl(declared) || !isUrl(listed)) return false;
+  const [one, other] = [new URL(normalizeUrl(declared)), new URL(normalizeUrl(listed))];
+  const pathOf = ({ pathname }: URL) => withoutFinalSlashes(pathname.toLowerCase());
+  if (one.origin !== other.origin || pathOf(one) !== pathOf(other)) return false;
+  return other.search === "" || isMaskedQuery([...one.searchParams], [...other.searchParams]);
+}
+
+function withoutFinalSlashes(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === "/") end -= 1;
+  return path.slice(0, end);
+}
+
+const MASKED = /\*{2,}|•|…|\.{3}|^x{3,}$/i;
+
+function isMaskedQuery(
+  declared: readonly (readonly [string, string])[],
+  listed: readonly (readonly [string, string])[],
+): boolean {
+  if (declared.length !== listed.length) return false;
+  return declared.every(([name, value], at) => {
+    const [otherName, other = ""] = listed[at] ?? [];
+    return name === otherName && (value === other || MASKED.test(other));
+  });
+}

@@ -1,0 +1,186 @@
+import type { Endpoint } from "../../client";
+import { isEndpointToken, type Origin } from "../../shared/permanent";
+import { sameUrl } from "../../shared/url";
+import { afterOf, type Evidence, evidenceOf } from "./evidence";
+import { isPendingId, keyOf } from "./identity";
+import { type Deployment, providerNameOf, type Resource, type Wanted, wantedBy } from "./resource";
+import { isRecordedUrl } from "./same";
+
+/** Whose evidence is wanted: that of an endpoint of one provider, and of the resources that declare it. */
+export interface EvidenceQuery {
+  readonly wanted: Wanted;
+  /** A url that the state encrypts is compared by the resource's URN. */
+  readonly urns: readonly string[];
+  readonly origin: Origin;
+}
+
+/** A resource of the stack that has an endpoint, or may have it. */
+export interface Holder {
+  readonly resource: Resource;
+  /**
+   * - `own`: an endpoint of this package
+   * - `other`: a resource of another type, which holds the id and the url
+   * - `perhaps`: a dynamic resource with the id, which holds something encrypted
+   */
+  readonly kind: "own" | "other" | "perhaps";
+}
+
+/** Dynamic resources, in the languages that have them. */
+const DYNAMIC = /^pulumi-(nodejs|python):dynamic/;
+
+/** A stack's state at one moment: who has an endpoint, and what may have registered one without a response. */
+export class StackState {
+  readonly #deployment: Deployment;
+  /** By id: the resources that may have an endpoint, whatever their type and provider. */
+  readonly #byId = new Map<string, Resource[]>();
+
+  constructor(deployment: Deployment) {
+    this.#deployment = deployment;
+    for (const resource of this.#resources) {
+      const { id = "", external, pendingReplacement } = resource;
+      if (id === "" || external || pendingReplacement) continue;
+      const known = this.#byId.get(id);
+      if (known) known.push(resource);
+      else this.#byId.set(id, [resource]);
+    }
+  }
+
+  /** The endpoints in the state, pending ones and those that the next `up` deletes included. */
+  get endpoints(): readonly Resource[] {
+    return this.#resources.filter(({ type, external }) => isEndpointToken(type) && !external);
+  }
+
+  /**
+   * Returns the resource of the stack that has an endpoint of today's account, or may have it. Ids may count for each account, so what was
+   * recorded with another base URL or key must have its url and type, too.
+   */
+  holderOf(endpoint: Pick<Endpoint, "id"> & Partial<Endpoint>, origin: Origin): Holder | undefined {
+    const holders = (this.#byId.get(endpoint.id) ?? []).flatMap((resource): Holder[] => {
+      const kind = holdingOf(resource, endpoint, origin);
+      return kind === undefined ? [] : [{ resource, kind }];
+    });
+    const order: readonly Holder["kind"][] = ["own", "other", "perhaps"];
+    return order.flatMap((kind) => holders.filter((each) => each.kind === kind)).at(0);
+  }
+
+  /**
+   * Returns whether the `adoptId` of a resource has no effect any more, so that what creates it registers: the resource has an endpoint, or
+   * it was declared with this `adoptId` before.
+   */
+  isSpent(urn: string, adoptId: unknown): boolean {
+    return this.endpoints.some((each) => {
+      if (each.urn !== urn || each.delete) return false;
+      const hasEndpoint = !isPendingId(each.id ?? "") && !each.pendingReplacement;
+      return hasEndpoint || each.inputs?.adoptId === adoptId;
+    });
+  }
+
+  /** Returns the ids of the endpoints that this account should have. */
+  idsOf({ account, baseUrl }: Origin): string[] {
+    return this.endpoints.flatMap(({ id = "", outputs, delete: isLeaving, pendingReplacement }) => {
+      const isHere = outputs?.account === account && outputs.baseUrl === baseUrl;
+      return isHere && !isPendingId(id) && !isLeaving && !pendingReplacement ? [id] : [];
+    });
+  }
+
+  /** The pending resources and the interrupted creations: the registrations that got no response. */
+  get unanswered(): readonly Resource[] {
+    return [...this.endpoints.filter(({ id = "" }) => isPendingId(id)), ...this.interrupted];
+  }
+
+  /** Returns what may have registered what is wanted. */
+  evidence(query: EvidenceQuery): Evidence[] {
+    return this.unanswered.filter((each) => isOf(each, query)).map(evidenceOf);
+  }
+
+  /** Returns whether a resource, or an operation that has not ended, declares this url in plain text. */
+  declares(url: string): boolean {
+    return [...this.endpoints, ...this.#creations].some((each) => {
+      const declared = wantedBy(each);
+      return declared !== undefined && sameUrl(declared.url, url);
+    });
+  }
+
+  /**
+   * The creations that killed runs left. Those that adopt do not count, because nothing was registered, and neither do those whose resource
+   * was recorded after they began. Two kills leave two operations of one URN.
+   */
+  get interrupted(): readonly Resource[] {
+    return this.#creations
+      .filter(({ urn, inputs }) => inputs?.adoptId === undefined || this.isSpent(urn, inputs.adoptId))
+      .filter((operation) => !this.#isRecordedSince(operation));
+  }
+
+  /** Returns how many creations at one of these URNs and with this `__after` have not ended. */
+  countCreations(urns: readonly string[], after: number | undefined): number {
+    return this.#creations.filter((each) => urns.includes(each.urn) && afterOf(each) === after).length;
+  }
+
+  get #resources(): readonly Resource[] {
+    return this.#deployment.resources ?? [];
+  }
+
+  get #creations(): readonly Resource[] {
+    return (this.#deployment.pending_operations ?? [])
+      .filter(({ type, resource }) => type === "creating" && isEndpointToken(resource.type))
+      .map(({ resource }) => resource);
+  }
+
+  /** Returns whether what an operation was to make stands in the state. Times decide only among equals: a service's clock may go back. */
+  #isRecordedSince(operation: Resource): boolean {
+    return this.endpoints.some((recorded) => {
+      if (recorded.urn !== operation.urn || providerNameOf(recorded) !== providerNameOf(operation))
+        return false;
+      const [one, other] = [wantedBy(operation), wantedBy(recorded)];
+      if (one && other && (keyOf(one) !== keyOf(other) || one.ip !== other.ip)) return false;
+      const [began, after] = [afterOf(operation), afterOf(recorded)];
+      // Nothing dates what the native plugin began: what is recorded as it was to be made counts as made by it.
+      return began === undefined || (after !== undefined && after >= began);
+    });
+  }
+}
+
+function holdingOf(
+  resource: Resource,
+  { url, type }: Partial<Endpoint>,
+  origin: Origin,
+): Holder["kind"] | undefined {
+  const values = { ...resource.inputs, ...resource.outputs };
+  if (isEndpointToken(resource.type)) {
+    const { baseUrl = origin.baseUrl, account = origin.account } = resource.outputs ?? {};
+    if (baseUrl === origin.baseUrl && account === origin.account) return "own";
+    const declared = wantedBy(resource);
+    if (declared === undefined || url === undefined || type === undefined) return "own";
+    return declared.type === type &&
+      isRecordedUrl({ storedAs: resource.outputs?.storedAs, url: declared.url }, url)
+      ? "own"
+      : undefined;
+  }
+  if (resource.delete) return undefined;
+  const strings = stringsIn([resource.inputs, resource.outputs]);
+  if (url !== undefined && strings.some((each) => sameUrl(each, url))) return "other";
+  return DYNAMIC.test(resource.type) && isEncrypted(values) ? "perhaps" : undefined;
+}
+
+/** How deep a resource's properties are searched. */
+const DEEPEST = 5;
+
+function stringsIn(value: unknown, depth = 0): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null || depth > DEEPEST) return [];
+  return Object.values(value).flatMap((each) => stringsIn(each, depth + 1));
+}
+
+/** `pulumi stack export` prints a secret as an object with its ciphertext. */
+function isEncrypted(value: unknown, depth = 0): boolean {
+  if (typeof value !== "object" || value === null || depth > DEEPEST) return false;
+  return "ciphertext" in value || Object.values(value).some((each) => isEncrypted(each, depth + 1));
+}
+
+function isOf(resource: Resource, { wanted, urns, origin }: EvidenceQuery): boolean {
+  if (providerNameOf(resource) !== origin.provider) return false;
+  const recordedAt = resource.outputs?.baseUrl ?? origin.baseUrl;
+  if (recordedAt !== origin.baseUrl) return false;
+  const declared = wantedBy(resource);
+  return declared === undefined ? urns.includes(resource.urn) : keyOf(declared) === keyOf(wanted);
+}

@@ -1,0 +1,85 @@
+import type { Endpoint, EndpointList } from "../../client";
+import { sameUrl } from "../../shared/url";
+import { type Evidence, isFit } from "../facts/evidence";
+import type { OwnerOf } from "../facts/owner";
+import type { Wanted } from "../facts/resource";
+import { nearlySameUrl } from "../facts/same";
+import { parseTimestamp } from "../facts/time";
+
+/** What is known: from this run alone, or from the state, too. */
+export interface Source {
+  /** What may have made an endpoint for the resource. */
+  readonly evidence: readonly Evidence[];
+  readonly ownerOf: OwnerOf;
+  /** Returns whether anything of this stack declares exactly this url. */
+  readonly declares: (url: string) => boolean;
+  /** Whether the resource's `adoptId` has no effect any more: it has an endpoint, or had this `adoptId` before. */
+  readonly isSpent: boolean;
+}
+
+/** The evidence that fits, and what it fits: of both, those that are first in time come first. */
+interface Fits {
+  readonly fitting: readonly Evidence[];
+  readonly fits: readonly Endpoint[];
+}
+
+/** What the evidence of a registration shows in a list: what it certainly made, why that is in doubt, or nothing. */
+export function match(
+  wanted: Wanted,
+  free: readonly Endpoint[],
+  { list, graceMs }: { readonly list: EndpointList; readonly graceMs: number },
+  source: Source,
+):
+  | { readonly kind: "take"; readonly endpoint: Endpoint; readonly by: Evidence }
+  | { readonly kind: "doubt"; readonly endpoints: readonly Endpoint[]; readonly why: string }
+  | undefined {
+  const { evidence, ownerOf } = source;
+  const isUnowned = (endpoint: Endpoint) => ["nobody", "perhaps"].includes(ownerOf(endpoint).kind);
+  const { fitting, fits } = fitsOf(free.filter(isUnowned), evidence, graceMs);
+  const why = reasonToDoubt({ fitting, fits }, wanted);
+  if (why !== undefined) return { kind: "doubt", endpoints: fits, why };
+  const [endpoint] = fits;
+  const by = fitting.find((each) => endpoint && isFit(endpoint, each, graceMs));
+  if (endpoint && by) return { kind: "take", endpoint, by };
+  const near = list.endpoints.filter(
+    (each) => isNear(each, wanted) && isUnowned(each) && !source.declares(each.url),
+  );
+  const { fits: nearFits } = fitsOf(near, evidence, graceMs);
+  if (nearFits.length === 0) return undefined;
+  return {
+    kind: "doubt",
+    endpoints: nearFits,
+    why: "the service may have stored the url in another spelling",
+  };
+}
+
+function fitsOf(unowned: readonly Endpoint[], evidence: readonly Evidence[], graceMs: number): Fits {
+  const fitting = evidence
+    .filter((each) => unowned.some((endpoint) => isFit(endpoint, each, graceMs)))
+    .toSorted(byTime(({ serviceSentAt }) => serviceSentAt ?? Number.MAX_VALUE));
+  const fits = unowned
+    .filter((endpoint) => fitting.some((each) => isFit(endpoint, each, graceMs)))
+    .toSorted(byTime(({ createdAt }) => parseTimestamp(createdAt) ?? 0));
+  return { fitting, fits };
+}
+
+function byTime<T>(timeOf: (each: T) => number): (a: T, b: T) => number {
+  return (a, b) => timeOf(a) - timeOf(b);
+}
+
+function isNear({ url, type }: Endpoint, wanted: Wanted): boolean {
+  return type === wanted.type && !sameUrl(url, wanted.url) && nearlySameUrl(wanted.url, url);
+}
+
+function reasonToDoubt({ fitting, fits }: Fits, { ip }: Wanted): string | undefined {
+  const count = new Set(fitting.map(({ id }) => id)).size;
+  if (fits.length > count)
+    return `${fits.length} endpoints fit ${count === 1 ? "one registration" : `${count} registrations`}`;
+  if (fitting.some((each) => each.ip !== (ip ?? null)))
+    return "the registration had another ip, or one that the state encrypts, and the service tells no ip";
+  if (fitting.some(({ serviceSentAt }) => serviceSentAt === undefined))
+    return "nothing tells when the registration was sent";
+  if (fits.some(({ createdAt }) => parseTimestamp(createdAt) === undefined))
+    return "the service does not tell readably when an endpoint was created";
+  return undefined;
+}

@@ -1,0 +1,205 @@
+import { randomUUID } from "node:crypto";
+import { type Endpoint, type EndpointList, WebhookRegistrationError } from "../../client";
+import { PENDING_PREFIX } from "../../shared/permanent";
+import { describeUrl } from "../../shared/url";
+import type { Context } from "../context";
+import { PendingError } from "../errors";
+import { type Evidence, evidenceOf, isFit } from "../facts/evidence";
+import { equalIn, keyOf } from "../facts/identity";
+import { storedSpelling } from "../facts/same";
+import type { Listing } from "../facts/service";
+import { type EndpointInputs, type EndpointState, type PendingState, stateOf } from "../state";
+import {
+  adopts,
+  describeDoubt,
+  describeSpared,
+  notRegistered,
+  otherIpPending,
+  refusalOf,
+  refusedBeside,
+} from "./refusals";
+import type { RegistrationSearch } from "./registrationSearch";
+import { otherSpellingWarning } from "./storedUrl";
+
+/** What `create` gives a resource, and what the state holds of it. */
+interface Created {
+  readonly id: string;
+  readonly outs: EndpointState;
+}
+
+/** Gives each resource its endpoint, once: takes over what an earlier registration made for it, adopts what the user named, or registers. */
+export class Registrar {
+  /** What happens for each url and type: within a process, one thing after the other. */
+  readonly #turns = new Map<string, Promise<unknown>>();
+
+  constructor(
+    private readonly context: Context,
+    private readonly search: RegistrationSearch,
+  ) {}
+
+  /** @throws PendingError when it was sent and nothing proves whether it was made */
+  create(inputs: EndpointInputs): Promise<Created> {
+    return this.inTurn(inputs, async () => {
+      const { declarations, log, registrations } = this.context;
+      const earlier = registrations.failedLike(inputs);
+      // What `adoptId` names does not depend on what an equal resource's registration made.
+      const isNamed = inputs.adoptId !== undefined && !declarations.isSpent(inputs);
+      const made =
+        earlier === undefined || isNamed
+          ? await this.#takeOrRegister(inputs)
+          : await this.#lookAgain(inputs, earlier);
+      const warning = otherSpellingWarning(inputs.url, made.endpoint, declarations);
+      if (warning !== undefined) log.warn(warning);
+      return this.#created(inputs, made);
+    });
+  }
+
+  /** Settles a pending resource for `read`: returns its endpoint, or undefined when the registration made none. */
+  settleForRead(id: string, state: PendingState): Promise<Endpoint | undefined> {
+    const { endpoints, registrations } = this.context;
+    const own = registrations.notePending(id, state);
+    return this.inTurn(state, async () => {
+      // An equal resource, which failed with the same id, has what it made.
+      if (registrations.isClosed(own)) return undefined;
+      const { decision } = await this.search.forPending("read", state, own);
+      const refusal = refusalOf(decision, state, this.context);
+      if (refusal) throw refusal;
+      registrations.close(own);
+      if (decision.kind !== "take") return undefined;
+      endpoints.noteHad(decision.endpoint.id);
+      return decision.endpoint;
+    });
+  }
+
+  /** Settles a pending resource for `delete`: deletes its endpoint, unless it is in doubt or another resource is to have it. */
+  settleForDelete(id: string, state: PendingState): Promise<void> {
+    const { endpoints, existence, log, registrations } = this.context;
+    const own = registrations.notePending(id, state);
+    return this.inTurn(state, async () => {
+      if (registrations.isClosed(own)) return;
+      const { decision } = await this.search.forPending("delete", state, own);
+      const refusal = refusalOf(decision, state, this.context);
+      if (decision.kind === "doubt") log.warn(describeSpared(state, decision));
+      else if (refusal) throw refusal;
+      if (decision.kind === "take" && !endpoints.isSpared(decision.endpoint.id)) {
+        await existence.remove(decision.endpoint.id, decision.endpoint);
+        endpoints.noteDeleted(decision.endpoint.id);
+      }
+      // Not before: a hook can make the engine call `delete` again if the deletion fails.
+      registrations.close(own);
+    });
+  }
+
+  /** Runs work after everything else that concerns the same url and type. */
+  inTurn<T>(identity: Pick<EndpointInputs, "url" | "type">, work: () => Promise<T>): Promise<T> {
+    const key = keyOf(identity);
+    const turn = (this.#turns.get(key) ?? Promise.resolve()).then(work, work);
+    this.#turns.set(key, turn);
+    return turn;
+  }
+
+  async #takeOrRegister(inputs: EndpointInputs): Promise<Made> {
+    const { declarations, endpoints, graceMs, log, registrations } = this.context;
+    const { decision, list, doubt } = await this.search.forCreate(inputs);
+    if (decision.kind === "take") {
+      const { endpoint, by } = decision;
+      registrations.close(by);
+      const message = `took over ${endpoint.id} (${describeUrl(inputs.url)}) that an earlier run had registered`;
+      log.info(declarations.aboutResource(inputs, message));
+      return { endpoint: endpoints.noteMade(endpoint) };
+    }
+    if (decision.kind === "adopt") {
+      const { endpoint } = decision;
+      if (inputs.adoptId === undefined) log.info(declarations.aboutResource(inputs, adopts(endpoint)));
+      // What else a pending registration may have made, its own `delete` looks for.
+      for (const pending of registrations.pendingLike(inputs))
+        if (isFit(endpoint, pending, graceMs)) registrations.close(pending);
+      return { endpoint: endpoints.noteMade(endpoint) };
+    }
+    const refusal = refusalOf(decision, inputs, this.context, doubt);
+    if (refusal) throw refusal;
+    if (decision.kind === "register" && decision.despite?.kind === "doubt")
+      log.warn(
+        `${describeDoubt(inputs, decision.despite)} Another endpoint is registered, as ifExists says.`,
+      );
+    else if (decision.kind === "register" && decision.isListPartial)
+      log.warn(
+        "the service lists only a part of its endpoints, so nobody can tell whether one that is registered now exists already.",
+      );
+    // The pending resource that this one replaces made nothing, or the user said to register another one.
+    for (const pending of registrations.pendingLike(inputs))
+      if (pending.ip === (inputs.ip ?? null)) registrations.close(pending);
+    return this.#register(inputs, list);
+  }
+
+  /** @param list what was there before */
+  async #register(inputs: EndpointInputs, list: Listing): Promise<Made> {
+    const { clock, declarations, endpoints, log, origin, registrations, service } = this.context;
+    const { url, type, ip } = inputs;
+    const there = list.endpoints.filter(({ id }) => !endpoints.isDeleted(id));
+    const before = this.#idsBefore(inputs, list);
+    let [processSentAt, serviceSentAt] = [clock.now(), service.time()];
+    const noteSent = () => {
+      [processSentAt, serviceSentAt] = [clock.now(), service.time()];
+    };
+    try {
+      const endpoint = await service.register({ url, type, ip }, noteSent);
+      const wasThere = there.some(({ id }) => id === endpoint.id) || endpoints.isOurs(endpoint.id);
+      if (wasThere) throw notRegistered(inputs, endpoint);
+      const registeredAt = service.time() ?? undefined;
+      return { endpoint: endpoints.noteMade(endpoint), registeredAt };
+    } catch (error) {
+      if (!(error instanceof WebhookRegistrationError)) throw error;
+      if (error.outcome === "not-made") throw refusedBeside(there, inputs, error);
+      const pending = { before, attemptedAt: serviceSentAt };
+      const state = { ...stateOf({ createdAt: null, updatedAt: null }, inputs, origin), pending };
+      const failure = new PendingError(`${PENDING_PREFIX}${randomUUID()}`, state, error);
+      const endpoint = await this.search.lookFor(inputs, evidenceIn(failure), processSentAt);
+      if (endpoint === undefined) {
+        registrations.noteFailed(inputs, failure);
+        throw failure;
+      }
+      const message = `found ${endpoint.id} (${describeUrl(url)}), which the service registered without a usable response`;
+      log.info(declarations.aboutResource(inputs, message));
+      return { endpoint: endpoints.noteMade(endpoint) };
+    }
+  }
+
+  /** Returns the ids that were listed before a registration. One that this run has deleted may be used again. */
+  #idsBefore(inputs: EndpointInputs, list: EndpointList): string[] {
+    const { endpoints } = this.context;
+    const ids = [...equalIn(list, inputs), ...list.unrecognized].map(({ id }) => id);
+    return ids.filter((id) => !endpoints.isDeleted(id));
+  }
+
+  /**
+   * Looks again for a registration of this run: a hook can make the engine call `create` again (engine rule 30). The engine keeps the
+   * resource as half-made only if `create` fails in the same way again, so a failed look becomes that.
+   */
+  async #lookAgain(inputs: EndpointInputs, earlier: PendingError): Promise<Made> {
+    const { endpoints, registrations } = this.context;
+    if ((inputs.ip ?? null) !== earlier.properties.ip) throw otherIpPending(inputs);
+    const endpoint = await this.search.lookFor(inputs, evidenceIn(earlier), undefined);
+    if (endpoint === undefined) throw earlier;
+    registrations.close(earlier);
+    return { endpoint: endpoints.noteMade(endpoint) };
+  }
+
+  #created(inputs: EndpointInputs, { endpoint, registeredAt }: Made): Created {
+    const recognition = {
+      ...storedSpelling(inputs.url, endpoint.url),
+      ...(registeredAt !== undefined && { registeredAt }),
+    };
+    return { id: endpoint.id, outs: stateOf(endpoint, inputs, { ...this.context.origin, ...recognition }) };
+  }
+}
+
+/** `registeredAt` as the state records it; undefined for what was there before. */
+interface Made {
+  readonly endpoint: Endpoint;
+  readonly registeredAt?: number | undefined;
+}
+
+function evidenceIn({ id, properties }: PendingError): Evidence {
+  return evidenceOf({ id, outputs: { ...properties } });
+}
