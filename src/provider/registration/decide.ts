@@ -138,7 +138,7 @@ function ruleFor(wish: Wish, facts: Facts, source: Source): Decision {
 }
 
 /** What `adoptId` names: exactly that one, if it has the url and type, and is nobody else's in this stack. */
-function adoption(id: string, wanted: Wanted, { named, certain, doubted }: Facts, source: Source): Decision {
+function adoption(id: string, wanted: Wanted, { named, doubted }: Facts, source: Source): Decision {
   if (named === undefined) return { kind: "missing", id };
   if (named.type !== wanted.type || !nearlySameUrl(wanted.url, named.url))
     return { kind: "mismatch", endpoint: named };
