@@ -13,7 +13,7 @@ export type HeadersLike =
   // The DOM's `Headers`, which are iterable, but declared so only by the library `dom.iterable`.
   | { get(name: string): string | null; forEach(callback: (value: string, name: string) => void): void };
 
-/** The three headers of a delivery. Each was sent once, and the id and the timestamp are in canonical form. */
+/** The three headers of a delivery. The id and the timestamp were sent once, and are in canonical form. */
 export interface SignatureHeaders {
   readonly id: string;
   /** The string as sent: the signature covers it. */
@@ -21,8 +21,8 @@ export interface SignatureHeaders {
   readonly signature: string;
 }
 
-/** Stands for a header that was sent more than once: malformed as an id, as a timestamp and as a signature. */
-const SENT_TWICE = "v1, sent twice";
+/** Stands for an id or a timestamp that was sent more than once: malformed as either. */
+const SENT_TWICE = "sent twice";
 
 /** Reads the three headers of a delivery, or returns why they cannot be used. Never throws on what a sender controls. */
 export function readSignatureHeaders(headers: HeadersLike): SignatureHeaders | VerificationFailure {
@@ -72,15 +72,19 @@ function add(found: Found, name: unknown, value: unknown): void {
       found.timestamp = merged(found.timestamp, value);
       break;
     case "webhook-signature":
-      found.signature = merged(found.signature, value);
+      // As most platforms join two headers before anybody can see that, so that each decides alike.
+      found.signature = merged(found.signature, value, true);
       break;
   }
 }
 
 /** Some frameworks give null or a number; those count as empty. */
-function merged(before: string | undefined, value: unknown): string | undefined {
-  if (typeof value === "string") return before === undefined ? value : SENT_TWICE;
+function merged(before: string | undefined, value: unknown, isJoined = false): string | undefined {
+  if (typeof value === "string") {
+    if (before === undefined) return value;
+    return isJoined ? `${before}, ${value}` : SENT_TWICE;
+  }
   if (value === undefined) return before;
-  if (!Array.isArray(value)) return merged(before, "");
-  return value.reduce<string | undefined>((all, one) => merged(all, one ?? ""), before);
+  if (!Array.isArray(value)) return merged(before, "", isJoined);
+  return value.reduce<string | undefined>((all, one) => merged(all, one ?? "", isJoined), before);
 }

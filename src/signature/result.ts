@@ -6,7 +6,7 @@ export type VerificationFailure =
   | "missing-header" // `webhook-id`, `webhook-timestamp` or `webhook-signature` is absent or empty
   | "malformed-id" // it holds a '.', a space or a character that is not visible ASCII, or was sent twice
   | "malformed-timestamp" // it is not a plain decimal number (a sign, a leading zero, a date), or was sent twice
-  | "malformed-signature" // no entry of the header is `v1,` and 44 characters, or it was sent twice
+  | "malformed-signature" // no entry of the header is `v1,` and 44 characters
   | "timestamp-too-old" // outside the tolerance: a replay, a slow queue, or a wrong clock
   | "timestamp-too-new" // outside the tolerance: a wrong clock
   | "signature-mismatch"; // another secret, or a body that is not byte for byte the one that was signed

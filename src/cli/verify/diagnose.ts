@@ -25,8 +25,7 @@ const HEADER_FINDINGS: Partial<Readonly<Record<string, string>>> = {
     "webhook-id is there twice, or holds a dot, a space or a character that is not visible ASCII.",
   "malformed-timestamp":
     "webhook-timestamp is there twice, or is not a plain decimal number of unix seconds.",
-  "malformed-signature":
-    'webhook-signature is there twice, or no entry is "v1," and 44 characters of base64.',
+  "malformed-signature": 'No entry of webhook-signature is "v1," and 44 characters of base64.',
 };
 
 /**
