@@ -17,7 +17,7 @@ const ownHandlers = { "job.succeeded": async () => {} };
 
 function bullmq() {
   const { Queue } = ofQueues("bullmq");
-  const connection = { path: url, enableOfflineQueue: false, maxRetriesPerRequest: 1 };
+  const connection = { path: url, maxRetriesPerRequest: 1 };
   return new Queue(variant, { connection });
 }
 

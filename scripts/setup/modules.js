@@ -39,13 +39,13 @@ function readExports() {
   };
 }
 
-/** Minified in its syntax only, so that receivers load less, and a stack trace still shows lines. */
+/** Minified but for its names and its lines, so that receivers load less, and a stack trace still says where. */
 async function join(folder, names, { format, extension }) {
   // Loaded here: set-up may run before the dependencies are installed.
   const { rollup } = require("rollup");
   const bundle = await rollup({
     input: Object.fromEntries(names.map((name) => [name, path.join(src, `${name}.ts`)])),
-    plugins: [sources],
+    plugins: [sources, dense],
     onwarn: ({ message }) => {
       throw new Error(message);
     },
@@ -92,6 +92,15 @@ const sources = {
       minifySyntax: true,
     });
     return { code };
+  },
+};
+
+/** Leaves out the spaces that nobody needs. */
+const dense = {
+  name: "dense",
+  async renderChunk(code) {
+    const options = { loader: "js", target: "node20", minifyWhitespace: true, lineLimit: 500 };
+    return { code: (await require("esbuild").transform(code, options)).code };
   },
 };
 

@@ -1,9 +1,9 @@
 import { CodedError } from "../shared/codedError";
 import { JOB_EVENTS } from "../signature/event";
 import type { TrackedDelivery } from "./delivery";
-import { refuseOptions } from "./limits";
+import { isThenable, refuseOptions } from "./limits";
 import type { Handling } from "./options";
-import type { Warn } from "./reports";
+import { type Log, ONCE } from "./reports";
 import type { Delivery, Handler, SchemaIssue, StandardSchema } from "./types";
 
 /** Handles a delivery that has been taken. */
@@ -24,8 +24,7 @@ export function workFinder<Events extends object>({
   for (const [event, schema] of schemas)
     if (schema !== true && typeof schema?.["~standard"]?.validate !== "function")
       throw new TypeError(
-        `The schema of "${event}" is not one of a library that implements Standard Schema, such as Zod, Valibot or ArkType. ` +
-          "Pass one of those, or true.",
+        `The schema of "${event}" does not implement Standard Schema. Pass one of Zod, Valibot, ArkType or another library that does, or true.`,
       );
   const known: readonly string[] = [...JOB_EVENTS, ...schemas.keys()];
   // A Map: the name of an event comes from the sender, and `constructor` must not find a function.
@@ -63,26 +62,37 @@ function onValidData(schema: StandardSchema, event: string, work: Work): Work {
   };
 }
 
+/** Methods of what only runs when it is told to: Observables, queries, statements, pipelines, requests, effects. */
+const LAZY = ["subscribe", "execute", "exec", "run", "promise", "pipe"] as const;
+
 /**
- * Checks what a handler, or a queue's `add`, resolved with. Only a `Response` with `ok: false` is a failure: `fetch` resolves with one.
- * Warns of an object that runs only when it is told to, such as an Observable or a query.
+ * Checks what a handler, or a queue's `add`, resolved with. Three results are failures: a `Response` with `ok: false`, which `fetch` resolves
+ * with, and a function and a generator, which have not run. Logs once what may not have run.
  * @param what which of them, for the message
  * @throws TypeError
  */
-export function checkResult(result: unknown, what: "a handler" | "the queue's add", warn: Warn): void {
+export function checkResult(result: unknown, what: "a handler" | "the queue's add", log: Log): void {
+  const failed = (problem: string) =>
+    new TypeError(`What ${what} returned is ${problem}, so it counts as failed.`);
+  if (typeof result === "function") throw failed("a function, which nobody has called");
   if (typeof result !== "object" || result === null) return;
   const object = result as Readonly<Record<string, unknown>>;
-  // By its tag: undici and node-fetch have classes of their own, and Hono's server replaces the global one.
-  if (Object.prototype.toString.call(result) === "[object Response]" && object.ok === false)
-    throw new TypeError(
-      `What ${what} returned is a Response with status ${object.status}, so it counts as failed.`,
-    );
-  const runs = ["subscribe", "execute"].find((name) => typeof object[name] === "function");
-  if (runs !== undefined)
-    warn(
-      `What ${what} returned has a function ${runs}, so it may never have run, and the delivery counts as done. ` +
-        "Await its end: return lastValueFrom(observable), or what execute() returns.",
-    );
+  // By their tags: undici and node-fetch have classes of their own, and Hono's server replaces the global one.
+  const tag = Object.prototype.toString.call(result).slice("[object ".length, -1);
+  if (tag === "Response" && object.ok === false) throw failed(`a Response with status ${object.status}`);
+  if (tag === "Generator" || tag === "AsyncGenerator") throw failed("a generator, which has not run");
+  // What emits events has begun by itself, and libraries resolve with it: got, superagent.
+  const runs = LAZY.find(
+    (name) => typeof object[name] === "function" && (name !== "pipe" || !("on" in object)),
+  );
+  const isList = Array.isArray(result) && result.some(isThenable);
+  if (runs === undefined && !isList) return;
+  log(
+    `lazy ${runs}`,
+    `What ${what} returned ${isList ? "is a list of promises" : `has a function ${runs}`}, so it may not have run, ` +
+      "and the delivery counts as done. Return what runs it: Promise.all(list), lastValueFrom(observable), query.execute().",
+    ONCE,
+  );
 }
 
 /** A delivery's data does not fit the schema of its event. */

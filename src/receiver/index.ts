@@ -15,6 +15,7 @@ export type {
   Handler,
   Handlers,
   KeyedDelivery,
+  LazyReceiver,
   NoEvents,
   Outcome,
   OutcomeKind,

@@ -83,7 +83,7 @@ interface CommonOptions {
    */
   readonly now?: (() => number) | undefined;
   /**
-   * Called with each request that was refused before any handler could run. Default: a process warning, once for each reason. As the
+   * Called with each request that was refused before any handler could run. Default: `console.error`, once a minute for each reason. As the
    * other hooks, it receives no secret, header or body, and errors that it throws are ignored.
    */
   readonly onRejected?: ((rejection: Rejection) => unknown) | undefined;

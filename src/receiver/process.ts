@@ -1,3 +1,4 @@
+import { foreign } from "../shared/escape";
 import type { Claim } from "./dedupe/store";
 import type { TrackedDelivery } from "./delivery";
 import { checkResult, type Work, workFinder } from "./handlers";
@@ -11,7 +12,7 @@ import {
   startTimer,
 } from "./limits";
 import type { Handling } from "./options";
-import type { Warn } from "./reports";
+import { type Log, ONCE } from "./reports";
 import type { OutcomeKind } from "./types";
 
 /** What became of a delivery. */
@@ -46,7 +47,7 @@ export type DeliveryProcessor = (
  */
 export function handlerProcessor<Events extends object>(
   { dedupe: store, handlerTimeoutMs, leaseMs, ...handling }: Handling<Events>,
-  warn: Warn,
+  log: Log,
 ): DeliveryProcessor {
   const timeoutMs = checkedTimeout(handlerTimeoutMs);
   // Longer than the deadline, so that a handler whose delivery another worker takes over was told to stop.
@@ -71,7 +72,7 @@ export function handlerProcessor<Events extends object>(
     try {
       // A claim may have taken so long that the handler would only start after it was told to stop.
       signal?.throwIfAborted();
-      checkResult(await work(delivery), "a handler", warn);
+      checkResult(await work(delivery), "a handler", log);
       // It may have resolved because it was told to stop, with its work half done.
       if (delivery.isWatched()) signal?.throwIfAborted();
       return { outcome: "handled" };
@@ -112,14 +113,21 @@ export function handlerProcessor<Events extends object>(
     const { event } = delivery;
     const work = workOf(event);
     // Nothing to repeat, so a store need not remember it in place of one that was handled.
-    if (work === undefined) return unhandled(event, warn);
+    if (work === undefined) return unhandled(event, log);
     if (store === undefined) return run(work, delivery, signal);
 
     const leaseEnds = performance.now() + lease;
     let claim: Claim;
+    let claiming: Promise<Claim> | undefined;
     try {
-      claim = await inStoreTime(store.claim(key, lease));
+      const asked = store.claim(key, lease);
+      if (isThenable(asked)) claiming = Promise.resolve(asked);
+      claim = await inStoreTime(claiming ?? (asked as Claim));
     } catch (error) {
+      // A client that waits for its connection sends the claim when nobody waits for it any more. It would hold the delivery for its lease.
+      claiming
+        ?.then((late) => (late.state === "claimed" ? store.release(key, late.token) : undefined))
+        .catch(() => {});
       return { outcome: "store-unavailable", error };
     }
     if (claim.state === "completed") return { outcome: "duplicate" };
@@ -141,12 +149,12 @@ export function handlerProcessor<Events extends object>(
   };
 }
 
-function unhandled(event: string | undefined, warn: Warn): ProcessingResult {
-  const what = event === undefined ? "that names no event" : `of the event "${event.slice(0, 80)}"`;
-  warn(
-    `A verified delivery ${what} was acknowledged, but nobody handles it. Give it a handler, or handle it in onUnhandled. ` +
-      "You see this for the first one only.",
+function unhandled(event: string | undefined, log: Log): ProcessingResult {
+  const what = event === undefined ? "that names no event" : `of the event "${foreign(event)}"`;
+  log(
     "unhandled",
+    `A verified delivery ${what} was acknowledged, but nobody handles it. Give it a handler, or handle it in onUnhandled.`,
+    ONCE,
   );
   return { outcome: "unhandled" };
 }
@@ -172,7 +180,7 @@ async function recordHandled(complete: () => boolean | Promise<boolean>, leaseEn
   }
   if (!isRecorded)
     throw new Error(
-      "The dedupe store did not record the delivery as handled: its lease ended and another worker took it over, or the store is full. " +
+      "The dedupe store did not record the delivery as handled: another worker took it over after its lease, or the store is full. " +
         "If handlers take that long, raise leaseMs.",
     );
 }

@@ -8,7 +8,7 @@ import { checkNumber } from "./limits";
 import type { Handling, QueueReceiverOptions, ReceiverOptions } from "./options";
 import { handlerProcessor, type ProcessingResult } from "./process";
 import { queueProcessor } from "./queues/delivery";
-import { logFailure, notify, rejectionWarning, warnerOnce } from "./reports";
+import { createLog, logFailure, logRejection, notify, ONCE } from "./reports";
 import { REFUSALS, responseTo } from "./responses";
 import { deliveryVerifier } from "./secrets";
 import type {
@@ -25,9 +25,9 @@ import type {
 
 const DEFAULT_BODY_BYTES = 1024 * 1024;
 const JOB_AS_KEY =
-  "Deliveries are identified by the job's id, which all events of a job share: only the first that has a handler is handled, and the " +
+  "Deliveries are identified by the job's id, which all events of a job share, so only the first is handled. " +
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code to copy.
-  "others are ignored as its duplicates. Let dedupeKey return `${event}:${jobId}`. You see this warning once.";
+  "Let dedupeKey return `${event}:${jobId}`.";
 
 /**
  * Creates a receiver, which verifies each webhook delivery, calls one handler once for it, and responds so that the sender does the
@@ -62,7 +62,7 @@ export function startedReceiver<Events extends object>(
   options: ReceiverOptions<Events> | QueueReceiverOptions,
   initial?: Secrets,
 ): Receiver {
-  const warn = warnerOnce();
+  const log = createLog();
   const {
     secrets,
     queue,
@@ -70,24 +70,26 @@ export function startedReceiver<Events extends object>(
     maxBodyBytes = Math.min(DEFAULT_BODY_BYTES, queue?.maxBodyBytes ?? DEFAULT_BODY_BYTES),
     dedupeKey,
     now = Date.now,
-    // Advice is a warning of its own.
-    onRejected = (rejection: Rejection) => rejection.advice ?? warn(...rejectionWarning(rejection)),
+    onRejected = (rejection: Rejection) => logRejection(rejection, log),
     onOutcome = logFailure,
     onSecretsError = (error: unknown) =>
-      console.error("The webhook secrets could not be read. The last good ones, if any, stay in use.", error),
+      log("secrets", "The webhook secrets could not be read. The last good ones, if any, stay in use.", {
+        details: [error],
+      }),
     ...others
   } = options;
   const handling: Handling<Events> = others;
   checkNumber("maxBodyBytes", maxBodyBytes, { least: 0, most: queue?.maxBodyBytes });
   const processor =
     queue === undefined
-      ? handlerProcessor({ ...handling, dedupe: handling.dedupe ?? memoryDedupe() }, warn)
-      : queueProcessor(queue, handling, warn);
+      ? handlerProcessor({ ...handling, dedupe: handling.dedupe ?? memoryDedupe() }, log)
+      : queueProcessor(queue, handling, log);
   const onError = (error: unknown) => notify(onSecretsError, error);
   const verify = deliveryVerifier(secrets, { toleranceSeconds, now, initial, onError });
 
   function reject(response: ReceiverResponse, rejection: Omit<Rejection, "status">): ReceiverResponse {
-    if (rejection.advice !== undefined) warn(rejection.advice);
+    // Also beside a hook: a program that reads bodies first refuses every delivery.
+    if (rejection.advice !== undefined) log("advice", rejection.advice);
     notify(onRejected, { ...rejection, status: response.status });
     return response;
   }
@@ -97,7 +99,7 @@ export function startedReceiver<Events extends object>(
     const key = dedupeKey && isKeyed(delivery) ? dedupeKey(delivery) : delivery.id;
     if (typeof key !== "string" || key === "")
       throw new TypeError("dedupeKey must return a non-empty string. If in doubt, return delivery.id.");
-    if (key === delivery.jobId) warn(JOB_AS_KEY);
+    if (key === delivery.jobId) log("job", JOB_AS_KEY, ONCE);
     return key;
   }
 

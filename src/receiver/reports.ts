@@ -1,3 +1,4 @@
+import { foreign } from "../shared/escape";
 import { VALIDATION_ID } from "../shared/validation";
 import { isThenable } from "./limits";
 import type { Outcome, Rejection, WorkerOutcome } from "./types";
@@ -14,49 +15,65 @@ export function notify<T>(hook: (value: T) => unknown, value: T): void {
 
 /** What each failure means. Of the other outcomes, the sender or the queue needs no help. */
 const FAILURES: Readonly<Partial<Record<string, string>>> = {
-  failed: "its handler failed, so it will be retried",
-  "timed-out": "its handler did not finish in time, so it will be retried",
+  failed: "its handler failed",
+  "timed-out": "its handler did not finish in time",
   "store-unavailable":
-    "the dedupe store failed, so no handler was called, and it will be retried. Check that the store runs and its client is connected",
-  "queue-unavailable": "the queue did not take it, so it will be retried",
+    "the dedupe store failed (check that it runs and its client is connected), so no handler was called",
+  "queue-unavailable": "the queue did not take it",
 };
 
 /** Logs a failure, whose error is whatever was thrown, also undefined. */
 export function logFailure({ outcome, event, id = "without an id", error }: Outcome | WorkerOutcome): void {
   const meaning = FAILURES[outcome];
   if (error === undefined && meaning === undefined) return;
+  const result = meaning === undefined ? outcome : `${meaning}, so it will be retried`;
   console.error(
-    `Webhook delivery ${id} (${event ?? "unknown event"}): ${meaning ?? outcome} (${outcome}).`,
+    `Webhook delivery ${foreign(id)} (${foreign(event ?? "unknown event")}): ${result} (${outcome}).`,
     error,
   );
 }
 
-/** Emits a warning for the developer: what to change in the program. */
-export type Warn = (warning: string, kind?: string) => void;
+/** Writes a line for whoever runs the receiver, or wrote it. It never has a secret, a header or a body. */
+export type Log = (
+  kind: string,
+  line: string,
+  options?: { readonly pauseMs?: number; readonly details?: readonly unknown[] },
+) => void;
 
-/** Returns a function that emits one warning of each kind, by default each warning once. */
-export function warnerOnce(): Warn {
-  const emitted = new Set<string>();
-  return (warning, kind = warning) => {
-    if (emitted.has(kind)) return;
-    emitted.add(kind);
-    const { navigator } = globalThis as { navigator?: { userAgent?: string } };
-    // They have no process warnings, or print none.
-    if (navigator?.userAgent === "Cloudflare-Workers") console.warn(warning);
-    else process.emitWarning(warning, { code: "WEBHOOK_RECEIVER" });
+/**
+ * Returns a function that writes to `console.error`, because people silence the warnings of a process: the first line of each kind at once,
+ * and the next after a minute, with how many there were in between. It compares times, as a timer would keep a process alive.
+ */
+export function createLog(): Log {
+  const kinds = new Map<string, { readonly at: number; readonly left: number }>();
+  return (kind, line, { pauseMs = 60_000, details = [] } = {}) => {
+    const now = performance.now();
+    const { at, left } = kinds.get(kind) ?? { at: Number.NEGATIVE_INFINITY, left: 0 };
+    const isDue = now - at >= pauseMs;
+    kinds.set(kind, isDue ? { at: now, left: 0 } : { at, left: left + 1 });
+    if (isDue)
+      console.error(left === 0 ? line : `${line} Since the last such line: ${left} more.`, ...details);
   };
 }
 
-/** The warning for the default of `onRejected`, and its kind. A validation is one of its own: it must not stand for all that come later. */
-export function rejectionWarning({
-  reason,
-  status,
-  unverifiedId,
-}: Rejection): [warning: string, kind: string] {
+/** The options of a line that is written once. */
+export const ONCE = { pauseMs: Number.POSITIVE_INFINITY };
+
+/** What anybody who scans the internet causes. */
+const OF_SCANNERS: readonly Rejection["reason"][] = ["method", "size", "incomplete-body"];
+
+/** The default of `onRejected`. A validation is a kind of its own: it must not stand for all that come later. */
+export function logRejection({ reason, status, unverifiedId, advice }: Rejection, log: Log): void {
+  // The advice is a line of its own.
+  if (advice !== undefined) return;
   const isValidation = unverifiedId?.startsWith(VALIDATION_ID) === true;
-  const warning =
-    `A webhook request (${unverifiedId ?? "without an id"}) was refused (${reason}), and the response was ${status}. ` +
-    `${isValidation ? "It came from a validation, which sends a broken delivery on purpose, and a genuine one before. " : ""}You see this once for each reason; ` +
-    "onRejected is called for every request. node_modules/pulumi-webhook-endpoints/docs/signature-mismatch.md explains what to do.";
-  return [warning, `${reason} ${isValidation}`];
+  const isOnce = OF_SCANNERS.includes(reason);
+  log(
+    `${reason} ${isValidation}`,
+    `A webhook request (${foreign(unverifiedId ?? "without an id")}) was refused (${reason}), and the response was ${status}. ` +
+      `${isValidation ? "It is what a validation sends on purpose. " : ""}` +
+      `You see this once ${isOnce ? "" : "a minute "}for each reason; onRejected gets all. ` +
+      "See node_modules/pulumi-webhook-endpoints/docs/signature-mismatch.md.",
+    isOnce ? ONCE : {},
+  );
 }

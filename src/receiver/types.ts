@@ -110,6 +110,12 @@ export interface Receiver {
   refuse(reason: Refusal, details?: Pick<Rejection, "advice" | "error">): Promise<ReceiverResponse>;
 }
 
+/**
+ * Creates a receiver. An adapter that gets such a function calls it at its first request, so that a build that loads the module needs no
+ * secrets and connects no client. While it fails, requests get 503, and each tries again.
+ */
+export type LazyReceiver = () => Receiver | PromiseLike<Receiver>;
+
 /** A request that was refused before any handler could run. Holds no secret, no header and nothing of the body. */
 export interface Rejection {
   /** Why it was refused. Stable. */

@@ -5,9 +5,21 @@ const PREFIX = "whsec_";
 /** The shortest key that the Standard Webhooks specification allows, in bytes. A shorter one was cut off. */
 const SHORTEST_KEY_BYTES = 24;
 
+/** What `String(output)` and `JSON.stringify(output)` give. */
+export const OUTPUT_AS_TEXT = [
+  /Output<T>/,
+  "is the text of a Pulumi Output: use the value that its apply gets",
+] as const;
+
 /** What people put in place of a secret or a receiver's configuration, and what to say. */
 const MISTAKES: readonly (readonly [pattern: RegExp, problem: string])[] = [
   [/^\[?secret\]?$|[*•]{3}/i, "is masked: it was copied from a screen or a log that hides the value"],
+  OUTPUT_AS_TEXT,
+  [/^(undefined|null|\[object \w+\])$/, "is the text of a missing value or an object"],
+  [/^(\$[{(]|op:)/, "is a reference that nothing has replaced"],
+  [/^\{.*"version"/s, "is a receiver's configuration: pass it to receiverFromEnv or parseReceiverConfig"],
+  [/whsec_.*[^\w+/=](v1,)?whsec_/s, "has several secrets: pass a list with a string for each"],
+  [/^[{[]/, "is JSON: pass the strings in it"],
   [/^v1,/, 'begins with "v1,": remove that, so that it begins with "whsec_"'],
   [/^['"]/, "is in quotes: remove them, because `docker --env-file` keeps them"],
   [/^(export\s+)?\w+\s*=.*(whsec_|\{)/s, "begins with a name and =: keep only what follows the ="],

@@ -1,7 +1,7 @@
 import { CodedError, KIND } from "../shared/codedError";
 import { isRecord, parseJson } from "../shared/json";
 import { fingerprintOf } from "../signature/fingerprint";
-import { mistakeIn, problemsOfSecrets } from "../signature/secret";
+import { mistakeIn, OUTPUT_AS_TEXT, problemsOfSecrets } from "../signature/secret";
 import {
   DEFAULT_TOLERANCE_SECONDS,
   LONGEST_TOLERANCE_SECONDS,
@@ -51,11 +51,15 @@ export const HOW_TO_GET_IT = `\`pulumi stack output ${RECEIVER_OUTPUT} --show-se
  * @throws ReceiverConfigError `CONFIG_INVALID` with every problem at once; it repeats no secret
  */
 export function parseReceiverConfig(config: unknown): ReceiverConfig {
-  return parseConfig(config, { where: "" });
+  const { secrets, ...others } = parseConfig(config, { where: "" });
+  return { version: 1, secrets, ...others, fingerprint: fingerprintOf(secrets) };
 }
 
+/** What a receiver has of a configuration. */
+export type ParsedConfig = Omit<ReceiverConfig, "version" | "fingerprint">;
+
 /** @param where the place it was found, which the message names after "the receiver's configuration" */
-export function parseConfig(config: unknown, { where }: { where: string }): ReceiverConfig {
+export function parseConfig(config: unknown, { where }: { where: string }): ParsedConfig {
   // An output that is a JSON string is encoded twice.
   const value = decoded(decoded(config));
   const problems = problemsOfConfig(value);
@@ -66,7 +70,7 @@ export function parseConfig(config: unknown, { where }: { where: string }): Rece
         `as ${HOW_TO_GET_IT} prints it`,
     );
   const { secrets, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS, endpoints = {} } = value as ReceiverConfig;
-  return { version: 1, secrets, toleranceSeconds, endpoints, fingerprint: fingerprintOf(secrets) };
+  return { secrets, toleranceSeconds, endpoints };
 }
 
 /** Parses JSON. Returns anything else without the space around it, or the byte order mark that Windows PowerShell writes. */
@@ -78,19 +82,24 @@ function decoded(value: unknown): unknown {
 const MISTAKES: readonly (readonly [pattern: RegExp, problem: string])[] = [
   [/^$/, "is empty"],
   [/\0/, "is in UTF-16, as Windows PowerShell 5 writes a file: save it as UTF-8"],
-  [/^whsec_/, "is a signing secret alone: pass that to createReceiver as secrets"],
+  OUTPUT_AS_TEXT,
+  [/^(\["?)?whsec_/, "is only the signing secret: pass that to createReceiver as secrets"],
   [
     /^\{$/,
     "is only the first line of JSON that has several: in a .env file, put all of it in single quotes, but for `docker " +
       "--env-file` on one line without quotes",
   ],
+  [/^\{\s*\w+\s*:/, "has lost its double quotes to a shell or systemd: put it in single quotes"],
+  [/^\{\s*[\\'‘’“”]/, "has quotes that are escaped or not those of JSON"],
+  [/^\{/, "is JSON that is cut off or altered"],
 ];
 
 /** A key that is not known here is ignored: a later version may add some. */
 function problemsOfConfig(value: unknown): string[] {
   if (value === undefined) return ["it is not set"];
-  if (!isRecord(value))
-    return [`it ${mistakeIn(value, MISTAKES) ?? mistakeIn(value) ?? "is not the JSON of a configuration"}`];
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  if (!isRecord(value) || OUTPUT_AS_TEXT[0].test(text))
+    return [`it ${mistakeIn(text, MISTAKES) ?? mistakeIn(text) ?? "is not the JSON of a configuration"}`];
   const { version, secrets, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS } = value;
   if (version === 1) return problemsOfVerification(secrets, toleranceSeconds);
   return [

@@ -9,9 +9,9 @@ import { masked, shown } from "../shared/masking";
 import { runPulumi } from "../shared/pulumiCommand";
 import {
   HOW_TO_GET_IT,
+  type ParsedConfig,
   parseConfig,
   RECEIVER_OUTPUT,
-  type ReceiverConfig,
   ReceiverConfigError,
 } from "./config";
 
@@ -154,7 +154,7 @@ async function outputsOf({ stackName, workDir, backendUrl }: StackSource): Promi
 
 /** @param reload reads the secrets again. The receiver has those of the configuration until its first result. */
 function configuredReceiver<Events extends object>(
-  { secrets, toleranceSeconds }: ReceiverConfig,
+  { secrets, toleranceSeconds }: ParsedConfig,
   options: ConfiguredReceiverOptions<Events> | ConfiguredQueueOptions,
   reload?: () => Promise<readonly string[]>,
 ): Receiver {

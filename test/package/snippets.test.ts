@@ -9,7 +9,7 @@ afterAll(removeFolders);
 
 const OF_TESTS = [
   ...["express", "fastify", "hono", "@hono/node-server", "@pulumi/policy", "@types"],
-  ...["@trpc/server", "@upstash", "bullmq", "ioredis", "kafkajs", "prom-client", "zod"],
+  ...["@trpc/server", "@upstash", "bullmq", "ioredis", "kafkajs", "prom-client", "redis", "zod"],
 ];
 const installed = OF_TESTS.map((name) => [name, `test/integration/node_modules/${name}`]);
 const packages = { "@pulumi/pulumi": "node_modules/@pulumi/pulumi", ...Object.fromEntries(installed) };

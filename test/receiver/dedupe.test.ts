@@ -9,6 +9,16 @@ const working: DedupeStore = {
   complete: async () => true,
   release: async () => true,
 };
+/** Returns a promise as a query builder does, which starts its query each time that it is awaited. */
+const lazily = <T>(promise: T | Promise<T>) => ({
+  // biome-ignore lint/suspicious/noThenProperty: a store whose client is a query builder
+  then: (resolve: (value: T) => void) => void Promise.resolve(promise).then(resolve),
+});
+const later = (claim: Claim | Promise<Claim>) => async (): Promise<Claim> => {
+  if (claim instanceof Promise) claim.catch(() => {});
+  await new Promise((resolve) => setTimeout(resolve, 6_000));
+  return claim;
+};
 const KEEP_MS = 3 * 24 * 3_600_000;
 
 beforeEach(() => void jest.useFakeTimers());
@@ -48,13 +58,11 @@ describe("dedupeKey", () => {
   ])(
     "a receiver warns once of a key that all events of a job share, because %s it",
     async (_what, option, id) => {
-      const warning = jest.spyOn(process, "emitWarning").mockImplementation();
+      const log = jest.spyOn(console, "error").mockImplementation();
       const { outcomeOf } = receiverOf(option);
       for (let count = 0; count < 2; count += 1) await outcomeOf(delivered({ id }));
-      expect(warning.mock.calls).toEqual([
-        [expect.stringMatching(/the job's id, which all events/), expect.anything()],
-      ]);
-      warning.mockRestore();
+      expect(log.mock.calls).toEqual([[expect.stringMatching(/the job's id, which all events/)]]);
+      log.mockRestore();
     },
   );
 
@@ -98,6 +106,49 @@ describe("the store of a receiver", () => {
       expect(handler).not.toHaveBeenCalled();
     },
   );
+
+  test.each<[string, (claim: Claim | Promise<Claim>) => unknown]>([
+    ["succeeds after its five seconds is released, so that the retry is handled", (claim) => claim],
+    ["is of a query builder is asked once, and released, too", (claim) => lazily(claim)],
+  ])("whose claim %s", async (_what, wrap) => {
+    const memory = memoryDedupe();
+    const connected = deferred();
+    let isLate = true;
+    const asked = jest.fn();
+    // As a client that waits for its connection, and sends the command then.
+    const claim = (key: string, leaseMs: number) => {
+      if (!isLate) return memory.claim(key, leaseMs);
+      const claimed = connected.promise.then(() => {
+        asked();
+        return memory.claim(key, leaseMs);
+      });
+      return wrap(claimed) as Promise<Claim>;
+    };
+    const { receiver, outcomeOf } = receiverOf({ dedupe: { ...memory, claim } });
+    const request = delivered();
+    const responding = receiver.handle(request);
+    await jest.advanceTimersByTimeAsync(5_000);
+    expect(await responding).toMatchObject({ status: 503 });
+    connected.resolve();
+    isLate = false;
+    await jest.advanceTimersByTimeAsync(0);
+    expect(asked).toHaveBeenCalledTimes(1);
+    expect(await outcomeOf(request)).toBe("handled");
+  });
+
+  test.each<[string, Partial<DedupeStore>]>([
+    ["finds the delivery held", { claim: later({ state: "held", retryAfterMs: 1 }) }],
+    ["fails", { claim: later(Promise.reject(new Error("closed"))) }],
+    ["cannot be released", { claim: later({ state: "claimed", token: "t" }), release: broken }],
+  ])("whose late claim %s has the response 503, and nothing else comes of it", async (_what, flaw) => {
+    const release = jest.fn(working.release);
+    const { receiver, outcomes } = receiverOf({ dedupe: { ...working, release, ...flaw } });
+    const responding = receiver.handle(delivered());
+    await jest.advanceTimersByTimeAsync(7_000);
+    expect(await responding).toMatchObject({ status: 503 });
+    expect(outcomes).toMatchObject([{ outcome: "store-unavailable" }]);
+    expect(release).not.toHaveBeenCalled();
+  });
 
   test.each([
     [-5, "1"],

@@ -1,8 +1,9 @@
+import { Readable } from "node:stream";
 import type { Delivery, Handler, ReceiverOptions } from "../../src/receiver";
 import { deferred, delivered, receiverOf } from "./support";
 
-const warning = jest.spyOn(process, "emitWarning").mockImplementation();
-afterEach(() => warning.mockClear());
+const log = jest.spyOn(console, "error").mockImplementation();
+afterEach(() => void log.mockClear());
 
 const receiverWith = (handler: Handler<Delivery>, options: Partial<ReceiverOptions> = {}) =>
   receiverOf({ handlers: { "job.succeeded": handler }, ...options });
@@ -30,6 +31,26 @@ test.each<[string, Handler<Delivery>, RegExp]>([
     () => new ResponseOfUndici(false, 404),
     /Response with status 404/,
   ],
+  [
+    "returns a function, such as a TaskEither of fp-ts",
+    async () => () => {},
+    /a function, which nobody has called/,
+  ],
+  ["returns a class", () => class {}, /a function, which nobody has called/],
+  [
+    "is a generator function",
+    function* () {
+      yield;
+    },
+    /a generator, which has not run, so it counts as failed/,
+  ],
+  [
+    "is an async generator function",
+    async function* () {
+      yield;
+    },
+    /a generator, which has not run, so it counts as failed/,
+  ],
 ])("a handler that %s fails with 500, and is called again on the retry", async (_how, handler, error) => {
   const calls = jest.fn(handler);
   const { outcomeOf, outcomes } = receiverWith(calls);
@@ -51,12 +72,13 @@ test.each<[string, unknown]>([
   ],
   ["a list of results", [{ status: "rejected", reason: "spam" }]],
   ["an error as a value", new Error("kept")],
+  ["a response of got, which is a stream that has ended", Object.assign(new Readable(), { statusCode: 200 })],
 ])("a handler that returns %s has handled its delivery", async (_what, result) => {
   const { outcomeOf } = receiverWith(async () => result);
   const request = delivered();
   expect(await outcomeOf(request)).toBe("handled");
   expect(await outcomeOf(request)).toBe("duplicate");
-  expect(warning).not.toHaveBeenCalled();
+  expect(log).not.toHaveBeenCalled();
 });
 
 test.each<[string, unknown, RegExp]>([
@@ -65,11 +87,23 @@ test.each<[string, unknown, RegExp]>([
     { subscribe: () => {}, pipe: () => {} },
     /function subscribe.*lastValueFrom/,
   ],
-  ["a query that was not executed", { execute: () => {} }, /function execute.*may never have run/],
-])("a handler that returns %s gets 200, with one warning", async (_what, result, says) => {
+  ["a query that was not executed", { execute: () => {} }, /function execute, so it may not have run/],
+  ["a pipeline of ioredis without exec()", { exec: async () => [], set() {} }, /function exec,/],
+  [
+    "a statement of D1 without run()",
+    new (class {
+      run() {}
+      first() {}
+    })(),
+    /function run,/,
+  ],
+  ["a request of aws-sdk 2 without promise()", { on() {}, promise: async () => {} }, /function promise,/],
+  ["an effect, which has pipe only", { pipe: () => {}, _op: "Sync" }, /function pipe,/],
+  ["a list with a promise", [1, Promise.resolve()], /a list of promises, so.*Promise\.all/],
+])("a handler that returns %s gets 200, with one line in the log", async (_what, result, says) => {
   const { outcomeOf } = receiverWith(() => result);
   for (let count = 0; count < 2; count++) expect(await outcomeOf()).toBe("handled");
-  expect(warning.mock.calls).toEqual([[expect.stringMatching(says), expect.anything()]]);
+  expect(log.mock.calls).toEqual([[expect.stringMatching(says)]]);
 });
 
 test("a handler is called on the object that holds it, and leaves no timer behind", async () => {

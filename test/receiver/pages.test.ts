@@ -23,6 +23,28 @@ test("docs/signature-mismatch.md has a heading for each reason of a refusal, and
   );
 });
 
+test("the page and each recipe with Redis give its client the options that the tests use", () => {
+  const untyped = (line: string) => line.trim().replace(/: (number|Error)\b/, "");
+  const source = read("test/integration/redis/options.ts");
+  const [, block = ""] = /ioredisOptions = \{\n(.*?)\n\};/s.exec(source) ?? [];
+  const options = block.split("\n").map(untyped);
+  expect(options).toHaveLength(6);
+  const connecting = options.filter((line) => !line.startsWith("lazyConnect"));
+  const waiting = connecting.map((line) =>
+    line.replace(/(maxRetries\w+: ).*/, "$1null,").replace(/(socketTimeout: ).*/, "$130_000,"),
+  );
+  const inFile = (file: string) => {
+    const lines = read(file).split("\n");
+    return lines
+      .map(untyped)
+      .filter((line) => /^(lazy|maxR|connectT|socketT|retryS|reconnectOn)\w+: /.test(line));
+  };
+  expect(inFile("docs/receiving.md")).toEqual(options);
+  expect(inFile("examples/recipes/sqs/worker.ts")).toEqual(options);
+  expect(inFile("examples/recipes/bullmq/receiver.ts")).toEqual(connecting);
+  expect(inFile("examples/recipes/bullmq/worker.ts")).toEqual(waiting);
+});
+
 test("docs/receiving.md lists each option of a receiver, and no other", () => {
   const [, section = ""] = read("docs/receiving.md").split("\n## Options\n");
   const rows = (section.split("\n## ")[0] ?? "").split("\n").filter((line) => line.startsWith("| `"));

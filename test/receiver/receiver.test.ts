@@ -2,9 +2,10 @@ import { createReceiver, type Delivery, memoryDedupe, type ReceiverOptions } fro
 import { thrownBy } from "../signature/support";
 import { delivered, jobSucceeded, otherSecret, receiverOf, secret } from "./support";
 
-const warning = jest.spyOn(process, "emitWarning").mockImplementation();
-afterEach(() => warning.mockClear());
-const warnings = () => warning.mock.calls.map(([text]) => String(text));
+const log = jest.spyOn(console, "error").mockImplementation();
+afterEach(() => void log.mockClear());
+afterAll(() => log.mockRestore());
+const lines = () => log.mock.calls.map(([text]) => String(text));
 const json = (text: string) => Buffer.from(text);
 
 test("a handler gets the delivery of its event, with everything that was sent, and gets 200 without a body", async () => {
@@ -84,17 +85,17 @@ test.each<[string, unknown, object]>([
   expect(succeeded).not.toHaveBeenCalled();
 });
 
-test("of the deliveries that nobody handles, each is acknowledged and the first is named in one warning", async () => {
+test("of the deliveries that nobody handles, each is acknowledged and the first is named in one line", async () => {
   const { receiver } = receiverOf({ dedupe: memoryDedupe({ maxEntries: 1 }) });
   for (const type of ["invoice.paid", "job.failed", "invoice.paid"])
     expect(await receiver.handle(delivered({ body: { type } }))).toMatchObject({
       status: 200,
       body: "unhandled",
     });
-  expect(warnings()).toEqual([expect.stringMatching(/event "invoice\.paid".*nobody handles it/)]);
+  expect(lines()).toEqual([expect.stringMatching(/event "invoice\.paid".*nobody handles it/)]);
   const other = receiverOf();
   await other.receiver.handle(delivered({ body: { kind: "JOB_SUCCEEDED" } }));
-  expect(warnings()[1]).toMatch(/names no event/);
+  expect(lines()[1]).toMatch(/names no event/);
 });
 
 test("a webhook.validation is acknowledged without a handler or the dedupe store", async () => {
@@ -137,25 +138,55 @@ describe("a refused request", () => {
     expect(outcomes).toEqual([]);
   });
 
-  test("is warned of once for each reason without onRejected, in a line that says what to do", async () => {
+  test("is logged without onRejected, in a line that says what to do: at once, and then once a minute for each reason with a count", async () => {
+    const now = jest.spyOn(performance, "now").mockReturnValue(0);
     const { receiver } = receiverOf({ onRejected: undefined, maxBodyBytes: 100 });
     const request = delivered();
-    for (let copy = 0; copy < 2; copy++) {
+    const id = `msg_${"x".repeat(300)}`;
+    const refuseAll = async () => {
       await receiver.handle(delivered({ id: "msg_validation_1", secret: otherSecret }));
-      await receiver.handle(delivered({ secret: otherSecret }));
+      await receiver.handle(delivered({ id, secret: otherSecret }));
       await receiver.handle({ ...request, headers: {} });
+      await receiver.refuse("parsed-body", { advice: "Move it." });
+      // Whoever scans the internet causes these, so one line of each is all.
       await receiver.handle({ ...request, body: Buffer.alloc(101) });
-      await receiver.refuse("incomplete-body", { error: new Error(`${copy}`) });
+      await receiver.handle({ ...request, method: "GET" });
+      await receiver.refuse("incomplete-body", { error: new Error("broken off") });
+    };
+    for (let copy = 0; copy < 3; copy++) await refuseAll();
+    const first = [
+      /msg_validation_1.*\(signature-mismatch\), and the response was 401\. It is what a validation sends/,
+      /\(msg_x{196}…\).*\(signature-mismatch\), and the response was 401\. You see this once a minute/,
+      /\(missing-header\).*See node_modules.*signature-mismatch\.md\.$/,
+      /^Move it\.$/,
+    ];
+    const scanned = [
+      /\(size\), and the response was 413\. You see this once for each reason/,
+      /\(method\), and the response was 405/,
+      /\(incomplete-body\), and the response was 408/,
+    ];
+    const matching = (patterns: readonly RegExp[]) => patterns.map((each) => expect.stringMatching(each));
+    expect(lines()).toEqual(matching([...first, ...scanned]));
+    log.mockClear();
+    now.mockReturnValue(60_000);
+    for (let copy = 0; copy < 2; copy++) await refuseAll();
+    expect(lines()).toEqual(first.map(() => expect.stringMatching(/ Since the last such line: 2 more\.$/)));
+    log.mockClear();
+    now.mockReturnValue(200_000);
+    await receiver.handle({ ...request, headers: {} });
+    expect(lines()).toEqual([expect.stringMatching(/ Since the last such line: 1 more\.$/)]);
+    for (const hidden of [secret, otherSecret, String(request.body), request.headers["webhook-signature"]])
+      expect(lines().join()).not.toContain(hidden);
+    now.mockRestore();
+  });
+
+  test("that onRejected gets is not logged, but for what to change in a program that reads bodies first", async () => {
+    const { receiver } = receiverOf();
+    for (let copy = 0; copy < 2; copy++) {
+      await receiver.handle(delivered({ secret: otherSecret }));
       await receiver.refuse("parsed-body", { advice: "Move it." });
     }
-    expect(warnings()).toEqual([
-      expect.stringMatching(/\(signature-mismatch\), and the response was 401\. It came from a validation/),
-      expect.stringMatching(/\(signature-mismatch\), and the response was 401\. You see this once/),
-      expect.stringMatching(/\(missing-header\).*signature-mismatch\.md explains what to do/),
-      expect.stringMatching(/\(size\), and the response was 413/),
-      expect.stringMatching(/\(incomplete-body\), and the response was 408/),
-      "Move it.",
-    ]);
+    expect(lines()).toEqual(["Move it."]);
   });
 
   test("by a receiver whose clock fails gets 503, so that its sender retries", async () => {
@@ -176,7 +207,7 @@ test("hooks that throw or reject change nothing, and without any, only failures 
     expect(await receiver.handle(delivered())).toMatchObject({ status: 200 });
     expect(await receiver.handle(delivered({ secret: otherSecret }))).toMatchObject({ status: 401 });
   }
-  const log = jest.spyOn(console, "error").mockImplementation();
+  log.mockClear();
   const broken = { "job.succeeded": jest.fn().mockRejectedValueOnce(new Error("mine")) };
   const { receiver } = receiverOf({ onOutcome: undefined, handlers: broken });
   for (let copy = 0; copy < 3; copy++) await receiver.handle(delivered({ id: "msg_log" }));
@@ -186,7 +217,6 @@ test("hooks that throw or reject change nothing, and without any, only failures 
       expect.any(Error),
     ],
   ]);
-  log.mockRestore();
 });
 
 test("an option that is undefined counts as left out: without a store in dedupe, a copy is recognized", async () => {

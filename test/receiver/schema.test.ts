@@ -101,6 +101,6 @@ test("an event that is not declared, and what is no schema, throw at the start",
   expect(start({}, "invoice.paid")).toThrow(/"invoice\.paid" is not an event of the service/);
   for (const schema of [undefined, {}, { "~standard": {} }, false])
     expect(start({ "invoice.paid": schema }, "invoice.paid")).toThrow(
-      /The schema of "invoice\.paid" is not one of a library.*Zod/,
+      /The schema of "invoice\.paid" does not implement Standard Schema.*Zod/,
     );
 });

@@ -1,5 +1,8 @@
+import { output } from "@pulumi/pulumi";
 import type { ReceiverOptions, Secrets } from "../../src/receiver";
 import { startedReceiver } from "../../src/receiver/receiver";
+import { thrownBy } from "../signature/support";
+import { configText } from "../stack/support";
 import { clock, deferred, delivered, otherSecret, receiverOf, secret } from "./support";
 
 /** Makes a receiver whose secrets come from a function, and whose clock stands still until it is moved. */
@@ -129,3 +132,43 @@ test("the secrets at the start are in use while the function fails", async () =>
   expect(await receiver.handle(delivered())).toMatchObject({ status: 200 });
   expect(() => startedReceiver({ secrets: fails, handlers }, "whsec_?")).toThrow(/WEBHOOK|secret/);
 });
+
+test.each<[string, (secret: string, other: string) => unknown, RegExp]>([
+  ["two with a comma", (a, b) => `${a},${b}`, /has several secrets: pass a list/],
+  ["two with a comma and a space", (a, b) => `${a}, ${b}`, /has several secrets/],
+  ["two with a space", (a, b) => `${a} ${b}`, /has several secrets/],
+  ["two lines", (a, b) => `${a}\n${b}\n`, /has several secrets/],
+  ["two as Supabase writes them", (a, b) => `v1,${a}|v1,${b}`, /has several secrets/],
+  ["three with semicolons", (a, b) => [a, b, a].join(";"), /has several secrets/],
+  ["a list as JSON", (a, b) => JSON.stringify([a, b]), /has several secrets/],
+  ["a list of one as JSON", (a) => JSON.stringify([a]), /is JSON: pass the strings in it/],
+  [
+    "a pair of a secret manager",
+    (a) => JSON.stringify({ WEBHOOK_SECRET: a }),
+    /is JSON: pass the strings in it/,
+  ],
+  ["a configuration", (a) => configText(a), /is a receiver's configuration: pass it to receiverFromEnv/],
+  [
+    "such a configuration over several lines",
+    (a) => `{\n  "version": 1,\n  "secrets": ["${a}"]\n}`,
+    /configuration/,
+  ],
+  ["an Output as a string", () => String(output("a")), /is the text of a Pulumi Output/],
+  ["an object as a string", () => `${{}}`, /is the text of a missing value or an object/],
+  ["a promise as a string", () => `${Promise.resolve()}`, /is the text of a missing value or an object/],
+  ["a missing variable as a string", () => `${undefined}`, /is the text of a missing value/],
+  [
+    "a variable that was not replaced",
+    () => `\${WEBHOOK_SECRET}`,
+    /is a reference that nothing has replaced/,
+  ],
+  ["one prefix too many", (a) => `whsec_${a}`, /is cut off or altered/],
+])(
+  "%s in place of a secret is refused, with what the mistake is, and without the secret",
+  (_what, give, says) => {
+    const given = give(secret, otherSecret);
+    const error = thrownBy(() => receiverOf({ secrets: given as string }));
+    expect(error).toMatchObject({ name: "WebhookSecretError", message: expect.stringMatching(says) });
+    for (const each of [secret, otherSecret]) expect(String(error)).not.toContain(each.slice(6, 20));
+  },
+);

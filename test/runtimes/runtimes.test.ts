@@ -7,7 +7,7 @@ import { type Running, startBun, startDeno, startNode, startWorkerOf } from "./p
 const bun = `const server = ${routeOf("Bun")};\nconsole.log("port " + server.port);`;
 const deno = `const server = ${routeOf("Deno")};\nconsole.log("port " + server.addr.port);`;
 /** Of a date from which on a Worker of the page runs. */
-const startWorker = startWorkerOf("2024-09-23");
+const startWorker = startWorkerOf("2025-04-01");
 const startWorkerWithStack = startWorkerOf("2026-03-17");
 
 const open: Running[] = [];

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { output } from "@pulumi/pulumi";
 import fc from "fast-check";
 import { parseReceiverConfig, ReceiverConfigError, receiverFromEnv, receiverFromFile } from "../../src/stack";
 import { configText, leaked, newSecret, thrownBy } from "./support";
@@ -42,10 +43,24 @@ test.each<[what: string, text: string, says: string]>([
   ["no secret", configText(), "secrets is empty"],
   ["a secret in place of a list", text({ secrets: secret }), "secrets must be a list"],
   ["a tolerance in milliseconds", text({ toleranceSeconds: 300_000 }), "not milliseconds"],
-  ["the secret itself", secret, "it is a signing secret alone: pass that to createReceiver"],
+  ["the secret itself", secret, "it is only the signing secret: pass that to createReceiver"],
   ["the first line of JSON over several lines", "{", "put all of it in single quotes"],
-  ["a list of secrets", JSON.stringify([secret]), "it is not the JSON of"],
-  ["half of the output", config.slice(0, -9), "it is not the JSON of"],
+  ["a list of secrets", JSON.stringify([secret]), "it is only the signing secret"],
+  ["half of the output", config.slice(0, -9), "it is JSON that is cut off or altered"],
+  ["JSON with a comma too many", config.replace(/}$/, ",}"), "it is JSON that is cut off or altered"],
+  ["another text", "hooks.example.com", "it is not the JSON of a configuration"],
+  ["JSON whose quotes a shell removed", config.replaceAll('"', ""), "it has lost its double quotes"],
+  ["such JSON with spaces", "{ version: 1, secrets: [ x ] }", "it has lost its double quotes"],
+  ["JSON with escaped quotes", config.replaceAll('"', '\\"'), "it has quotes that are escaped"],
+  ["a dictionary of Python", config.replaceAll('"', "'"), "not those of JSON"],
+  ["JSON from a text processor", config.replaceAll('"', "”"), "not those of JSON"],
+  ["an Output as a string", String(output({})), "it is the text of a Pulumi Output"],
+  ["an Output in JSON", JSON.stringify({ receiver: output({}) }), "it is the text of a Pulumi Output"],
+  ["an object as a string", `${{}}`, "it is the text of a missing value or an object"],
+  ["a value that is missing, as a string", String(undefined), "it is the text of a missing value"],
+  ["null", "null", "it is the text of a missing value"],
+  ["a variable that was not replaced", `\${WEBHOOK_RECEIVER}`, "it is a reference that nothing has replaced"],
+  ["a command that was not run", "$(pulumi stack output receiver)", "it is a reference that nothing"],
   ["a masked output", "[secret]\n", "it is masked"],
   ["a masked output as JSON", '"[secret]"\n', "it is masked"],
   ["JSON in single quotes, as docker --env-file leaves them", `'${config}'`, "it is in quotes"],

@@ -4,14 +4,17 @@ import { nodeHandler } from "pulumi-webhook-endpoints/receiver/node";
 import { bullmqQueue } from "pulumi-webhook-endpoints/receiver/queues";
 import { receiverFromEnv } from "pulumi-webhook-endpoints/stack";
 
-// While Redis is away, commands must fail rather than wait in memory: the sender is answered 503, and sends again.
-const connection = {
-  url: process.env.REDIS_URL ?? "",
-  enableOfflineQueue: false,
-  maxRetriesPerRequest: 1,
-  socketTimeout: 10_000,
-};
-const queue = new Queue("webhooks", { connection });
+// node_modules/pulumi-webhook-endpoints/docs/receiving.md says what each option prevents.
+const queue = new Queue("webhooks", {
+  connection: {
+    url: process.env.REDIS_URL ?? "",
+    maxRetriesPerRequest: 1,
+    connectTimeout: 2_000,
+    socketTimeout: 3_000,
+    retryStrategy: (attempt) => Math.min(attempt * 100, 1_000),
+    reconnectOnError: ({ message }: Error) => message.includes("READONLY"),
+  },
+});
 queue.on("error", (error: Error) => console.error("redis", error.message));
 
 const receiver = receiverFromEnv({ variable: "WEBHOOK_RECEIVER" }, { queue: bullmqQueue(queue) });

@@ -9,7 +9,17 @@ const worker = queueWorker({
 });
 
 const working = new Worker("webhooks", worker, {
-  connection: { url: process.env.REDIS_URL ?? "", maxRetriesPerRequest: null },
+  // node_modules/pulumi-webhook-endpoints/docs/receiving.md says what each option prevents.
+  connection: {
+    url: process.env.REDIS_URL ?? "",
+    // BullMQ demands it.
+    maxRetriesPerRequest: null,
+    connectTimeout: 2_000,
+    // Longer than BullMQ waits for a job.
+    socketTimeout: 30_000,
+    retryStrategy: (attempt) => Math.min(attempt * 100, 1_000),
+    reconnectOnError: ({ message }: Error) => message.includes("READONLY"),
+  },
   concurrency: 10,
   // How many workers may die over one delivery before it is a dead letter. BullMQ's default is 1.
   maxStalledCount: 10,

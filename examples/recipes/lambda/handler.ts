@@ -1,6 +1,6 @@
 import { GetSecretValueCommand, SecretsManagerClient } from "@aws-sdk/client-secrets-manager";
 import { createReceiver } from "pulumi-webhook-endpoints/receiver";
-import { type LambdaHttpEvent, lambdaHandler } from "pulumi-webhook-endpoints/receiver/lambda";
+import { lambdaHandler } from "pulumi-webhook-endpoints/receiver/lambda";
 import { parseReceiverConfig } from "pulumi-webhook-endpoints/stack";
 
 const client = new SecretsManagerClient();
@@ -11,10 +11,14 @@ async function configuration() {
   return parseReceiverConfig(SecretString);
 }
 
-/** Several instances run at once and share no memory: add a `redisDedupe` with your application's prefix if a delivery must not be handled twice. */
-async function start() {
+/**
+ * The first request creates the receiver. Until the secret has a value, deliveries get 503, and are sent again. Several instances run at
+ * once and share no memory: if a delivery must not be handled twice, add the `redisDedupe` that
+ * node_modules/pulumi-webhook-endpoints/docs/receiving.md shows, with your application's prefix.
+ */
+export const handler = lambdaHandler(async () => {
   const { toleranceSeconds } = await configuration();
-  const receiver = createReceiver({
+  return createReceiver({
     toleranceSeconds,
     // Called again when its last answer is a minute old, so a rotation deploys nothing.
     secrets: async () => (await configuration()).secrets,
@@ -23,17 +27,4 @@ async function start() {
       "job.failed": async ({ jobId }) => console.log(`${jobId} failed`),
     },
   });
-  return lambdaHandler(receiver);
-}
-
-let handle: ReturnType<typeof lambdaHandler> | undefined;
-
-export async function handler(event: LambdaHttpEvent) {
-  try {
-    handle ??= await start();
-  } catch (error) {
-    console.error("The receiver's configuration cannot be read yet, so the sender has to retry.", error);
-    return { statusCode: 503, body: "not ready" };
-  }
-  return handle(event);
-}
+});

@@ -2,8 +2,15 @@ import { Redis } from "ioredis";
 import { redisDedupe } from "pulumi-webhook-endpoints/receiver";
 import { queueWorker, sqsHandler } from "pulumi-webhook-endpoints/receiver/queues";
 
-const options = { enableOfflineQueue: false, maxRetriesPerRequest: 1, socketTimeout: 10_000 };
-const client = new Redis(process.env.REDIS_URL ?? "", options);
+// node_modules/pulumi-webhook-endpoints/docs/receiving.md says what each option prevents.
+const client = new Redis(process.env.REDIS_URL ?? "", {
+  lazyConnect: true,
+  maxRetriesPerRequest: 1,
+  connectTimeout: 2_000,
+  socketTimeout: 3_000,
+  retryStrategy: (attempt) => Math.min(attempt * 100, 1_000),
+  reconnectOnError: ({ message }) => message.includes("READONLY"),
+});
 client.on("error", (error: Error) => console.error("redis", error.message));
 
 const worker = queueWorker({

@@ -1,7 +1,8 @@
 import type { HeadersLike } from "../../signature/headers";
 import { checkNumber, LONGEST_TIMER_MS } from "../limits";
-import { responseTo } from "../responses";
-import type { Receiver, ReceiverResponse, Refusal } from "../types";
+import { REFUSALS, responseTo } from "../responses";
+import type { LazyReceiver, Receiver, ReceiverResponse, Refusal } from "../types";
+import { receiverGetter } from "./start";
 
 const DEFAULT_BODY_TIMEOUT_MS = 10_000;
 /** So many chunks are joined: a sender may send a million chunks of one byte, and each costs a hundred bytes. */
@@ -28,23 +29,24 @@ export interface Sent {
  * Returns a function that responds to a request of a platform. It never rejects, whatever the request is.
  * @param remedy what to change where something else reads the body first
  * @param look reads what the platform has as its request
- * @throws TypeError for anything but a receiver, such as a promise of one: each delivery would get 500
+ * @throws TypeError for anything but a receiver or a function that creates one: each delivery would get 500
  */
 export function responder<Request>(
   adapter: string,
-  receiver: Receiver,
+  given: Receiver | LazyReceiver,
   remedy: string,
-  look: (request: Request) => Sent,
+  look: (request: Request, receiver: Receiver) => Sent,
 ) {
-  if (typeof receiver?.handle !== "function")
-    throw new TypeError(
-      `${adapter} did not get a receiver. Pass what createReceiver returns, or await receiverFromStack first.`,
-    );
-  const advice = `${adapter}: the request body was read before its signature could be verified, and a signature covers the bytes as sent. ${remedy}`;
+  const receiverNow = receiverGetter(adapter, given);
+  const advice = `${adapter}: something read the request body before its signature could be verified. ${remedy}`;
 
   return async (request: Request): Promise<ReceiverResponse> => {
     try {
-      const { method, headers, read } = look(request);
+      const found = receiverNow();
+      // Awaited only once: each await costs every delivery.
+      const receiver = found instanceof Promise ? await found : found;
+      if (receiver === undefined) return REFUSALS["not-ready"];
+      const { method, headers, read } = look(request, receiver);
       if (method !== "POST") return await receiver.refuse("method");
       let body: Uint8Array | Refusal;
       try {
@@ -61,15 +63,16 @@ export function responder<Request>(
   };
 }
 
-export type BodyLimits = ReturnType<typeof limitsOf>;
+/** Returns how long a body may take to arrive, in milliseconds. @throws RangeError */
+export function checkedBodyTimeout({ bodyTimeoutMs = DEFAULT_BODY_TIMEOUT_MS }: BodyTimeoutOptions): number {
+  checkNumber("bodyTimeoutMs", bodyTimeoutMs, { least: 1, most: LONGEST_TIMER_MS });
+  return bodyTimeoutMs;
+}
 
-/** Returns how large a body may be, and how long it may take to arrive. @throws RangeError */
-export function limitsOf(
-  { maxBodyBytes: maxBytes }: Receiver,
-  { bodyTimeoutMs: timeoutMs = DEFAULT_BODY_TIMEOUT_MS }: BodyTimeoutOptions,
-) {
-  checkNumber("bodyTimeoutMs", timeoutMs, { least: 1, most: LONGEST_TIMER_MS });
-  return { maxBytes, timeoutMs };
+/** How large a body may be, in bytes, and how long it may take to arrive, in milliseconds. */
+export interface BodyLimits {
+  readonly maxBytes: number;
+  readonly timeoutMs: number;
 }
 
 /** Collects the bytes of a body, up to a limit. */

@@ -1,5 +1,12 @@
-import type { Receiver, Refusal } from "../types";
-import { BodyBytes, type BodyLimits, type BodyTimeoutOptions, limitsOf, responder, type Sent } from "./body";
+import type { LazyReceiver, Receiver, Refusal } from "../types";
+import {
+  BodyBytes,
+  type BodyLimits,
+  type BodyTimeoutOptions,
+  checkedBodyTimeout,
+  responder,
+  type Sent,
+} from "./body";
 
 export type { BodyTimeoutOptions } from "./body";
 
@@ -11,24 +18,26 @@ const REMEDY =
  * Makes a receiver a function from a `Request` to a `Response`: for Hono, Next.js route handlers, Bun, Deno and Cloudflare Workers.
  *
  * ```ts
- * export const POST = fetchHandler(receiver); // Next.js: app/hooks/jobs/route.ts
+ * const onFetch = fetchHandler(receiver);
+ * app.post("/hooks/jobs", (c) => onFetch(c.req.raw)); // Hono
  *
- * app.all("/hooks/jobs", (c) => handler(c.req.raw)); // Hono
+ * // Next.js: app/hooks/jobs/route.ts. The build runs this file, too, and the first request creates the receiver.
+ * export const POST = fetchHandler(() => receiverFromEnv({ variable: "WEBHOOK_RECEIVER" }, options));
  * ```
  *
- * If something has read the body before, the response is 500 and a warning says what to change.
+ * If something has read the body before, the response is 500, and `console.error` says what to change.
  *
- * @throws TypeError for anything but a receiver; RangeError when `bodyTimeoutMs` is not a positive integer
+ * @throws TypeError for anything but a receiver or a function that creates one; RangeError when `bodyTimeoutMs` is not a positive integer
  */
 export function fetchHandler(
-  receiver: Receiver,
+  receiver: Receiver | LazyReceiver,
   options: BodyTimeoutOptions = {},
 ): (request: Request) => Promise<Response> {
-  const limits = limitsOf(receiver, options);
-  const respond = responder("fetchHandler", receiver, REMEDY, (request: Request) => ({
+  const timeoutMs = checkedBodyTimeout(options);
+  const respond = responder("fetchHandler", receiver, REMEDY, (request: Request, { maxBodyBytes }) => ({
     method: request.method,
     headers: request.headers,
-    read: () => readBody(request, limits),
+    read: () => readBody(request, { maxBytes: maxBodyBytes, timeoutMs }),
   }));
   return async (request) => {
     const { status, headers, body } = await respond(request);

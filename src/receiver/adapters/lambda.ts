@@ -1,4 +1,4 @@
-import type { Receiver } from "../types";
+import type { LazyReceiver, Receiver } from "../types";
 import { responder } from "./body";
 
 /** The parts of an event that are used: of API Gateway's REST (v1) and HTTP (v2) APIs, function URLs, and load balancers. */
@@ -45,9 +45,11 @@ const REMEDY =
  * Each execution environment has a memory of its own, so give the receiver a shared dedupe store, such as `redisDedupe`. It rejects
  * only events that are not requests, such as those of a queue.
  *
- * @throws TypeError for anything but a receiver
+ * @throws TypeError for anything but a receiver or a function that creates one
  */
-export function lambdaHandler(receiver: Receiver): (event: LambdaHttpEvent) => Promise<LambdaHttpResult> {
+export function lambdaHandler(
+  receiver: Receiver | LazyReceiver,
+): (event: LambdaHttpEvent) => Promise<LambdaHttpResult> {
   const respond = responder("lambdaHandler", receiver, REMEDY, (event: LambdaHttpEvent) => ({
     method: methodOf(event),
     // A header that was sent twice has both values in the first.
@@ -62,8 +64,8 @@ export function lambdaHandler(receiver: Receiver): (event: LambdaHttpEvent) => P
     // Any result would make SQS delete its messages, Kafka go on, and EventBridge take the event for handled.
     if (methodOf(event) === undefined)
       throw new TypeError(
-        "lambdaHandler did not get the event of a request. Invoke the function by a function URL, a load balancer, or API Gateway with " +
-          "Lambda proxy integration. For the messages of SQS, use sqsHandler(queueWorker({ handlers })).",
+        "lambdaHandler did not get the event of a request, as a function URL, a load balancer and API Gateway (Lambda proxy integration) " +
+          "send it. For the messages of SQS, use sqsHandler(queueWorker({ handlers })).",
       );
     const { status, headers, body } = await respond(event);
     const result = { statusCode: status, body, isBase64Encoded: false } as const;

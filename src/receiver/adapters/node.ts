@@ -2,8 +2,15 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { HeadersLike } from "../../signature/headers";
 import { startTimer } from "../limits";
-import type { Receiver, ReceiverResponse, Refusal } from "../types";
-import { BodyBytes, type BodyLimits, type BodyTimeoutOptions, limitsOf, responder, type Sent } from "./body";
+import type { LazyReceiver, Receiver, ReceiverResponse, Refusal } from "../types";
+import {
+  BodyBytes,
+  type BodyLimits,
+  type BodyTimeoutOptions,
+  checkedBodyTimeout,
+  responder,
+  type Sent,
+} from "./body";
 
 /** A request of Node's http, https or http2 server. */
 export type NodeRequest = IncomingMessage | Http2ServerRequest;
@@ -14,7 +21,7 @@ export type { BodyTimeoutOptions } from "./body";
 
 const REMEDY =
   "Express: mount nodeHandler before app.use(express.json()), or keep the bytes with express.json({ verify: (req, res, bytes) => " +
-  "{ req.rawBody = bytes; } }). NestJS: app.use(path, nodeHandler(receiver)) before app.listen. Next.js pages: export const config = " +
+  "{ req.rawBody = bytes; } }). NestJS: app.getHttpAdapter().post(path, nodeHandler(receiver)) before app.listen. Next.js pages: export const config = " +
   "{ api: { bodyParser: false } }. Koa: before any middleware that parses bodies.";
 /** How long the rest of a refused body is read and dropped, so that the sender can read the response. Then its connection ends. */
 const DRAIN_MS = 1_000;
@@ -29,20 +36,20 @@ const DRAIN_MS = 1_000;
  * ```
  *
  * It reads the body itself, up to `receiver.maxBodyBytes`. If a framework has read it already, it takes the bytes, or a string of
- * them, from `req.rawBody`, or from `req.body` (`express.raw`). Without them it responds with 500, and a warning says what to change. It
+ * them, from `req.rawBody`, or from `req.body` (`express.raw`). Without them it responds with 500, and the log says what to change. It
  * never calls `next`. Its promise resolves when the response is written: return or await it where a framework responds by itself.
  *
- * @throws TypeError for anything but a receiver; RangeError when `bodyTimeoutMs` is not a positive integer
+ * @throws TypeError for anything but a receiver or a function that creates one; RangeError when `bodyTimeoutMs` is not a positive integer
  */
 export function nodeHandler(
-  receiver: Receiver,
+  receiver: Receiver | LazyReceiver,
   options: BodyTimeoutOptions = {},
 ): (request: NodeRequest, response: NodeResponse) => Promise<void> {
-  const limits = limitsOf(receiver, options);
-  const respond = responder("nodeHandler", receiver, REMEDY, (request: NodeRequest) => ({
+  const timeoutMs = checkedBodyTimeout(options);
+  const respond = responder("nodeHandler", receiver, REMEDY, (request: NodeRequest, { maxBodyBytes }) => ({
     method: request.method,
     headers: headersOf(request),
-    read: () => readBody(request, limits),
+    read: () => readBody(request, { maxBytes: maxBodyBytes, timeoutMs }),
   }));
   return async (request, response) => send(request, response, await respond(request));
 }

@@ -18,7 +18,7 @@ export interface IoredisClient {
 
 /** Options of `redisDedupe`. */
 export interface RedisDedupeOptions {
-  /** A connected client of node-redis or ioredis. Configuring it, listening for its errors and closing it is up to you. */
+  /** A client of node-redis or ioredis. Configuring it, listening for its errors and closing it is up to you. */
   readonly client: NodeRedisClient | IoredisClient;
   /**
    * The prefix of each key. Default `webhook-delivery:`. Receivers that stand in for each other share it. Two applications on one
@@ -52,15 +52,14 @@ return redis.call("DEL", KEYS[1])`;
  * length, kept for the lease while it is handled and for three days afterwards.
  *
  * ```ts
- * const client = new Redis(process.env.REDIS_URL, { enableOfflineQueue: false, maxRetriesPerRequest: 1 }); // ioredis
- * const client = createClient({ url: process.env.REDIS_URL, disableOfflineQueue: true });                  // node-redis
+ * const client = new Redis(process.env.REDIS_URL, options); // of ioredis
  * client.on("error", (error) => logger.warn({ error }, "redis"));
  *
  * createReceiver({ secrets, dedupe: redisDedupe({ client, prefix: "billing:" }), handlers });
  * ```
  *
- * While Redis cannot be reached, deliveries get 503: at once with a client that does not queue commands while it is
- * disconnected, as above, and otherwise after five seconds. A Redis that evicts keys (`maxmemory-policy`) or loses its last writes in a
+ * Which options each client needs, and why, is in `docs/receiving.md`, "Several processes". While Redis cannot be reached, deliveries get
+ * 503, after five seconds at the latest. A Redis that evicts keys (`maxmemory-policy`) or loses its last writes in a
  * failover forgets deliveries, and a retry of one may be handled twice.
  *
  * @throws TypeError if the client is neither a node-redis nor an ioredis client, nor looks like one of ioredis

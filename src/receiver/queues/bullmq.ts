@@ -22,11 +22,11 @@ const PLAIN = /^[\w-]{1,128}$/;
  * waiting, active, failed, or completed in the last three days. A job that failed for good stays until you retry or remove it.
  *
  * ```ts
- * const queue = new Queue("webhooks", { connection: { url, enableOfflineQueue: false } });
+ * const queue = new Queue("webhooks", { connection });
  * const receiver = createReceiver({ secrets, queue: bullmqQueue(queue) });
  * ```
  *
- * Jobs are attempted 11 times, with an exponential backoff from one second on. `attempts` and `backoff` in the queue's
+ * `docs/receiving.md`, "Several processes", says which options the connection needs. Jobs are attempted 11 times, with an exponential backoff from one second on. `attempts` and `backoff` in the queue's
  * `defaultJobOptions` replace these.
  *
  * @throws TypeError if the queue is not a `Queue`, such as its name

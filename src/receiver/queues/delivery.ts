@@ -4,7 +4,7 @@ import { checkResult } from "../handlers";
 import { checkedTimeout, inTime, isThenable, refuseOptions, requireMethods } from "../limits";
 import type { QueueReceiverOptions } from "../options";
 import type { DeliveryProcessor } from "../process";
-import type { Warn } from "../reports";
+import type { Log } from "../reports";
 import type { Delivery } from "../types";
 import type { DeliveryQueue, QueuedDelivery } from "./queue";
 
@@ -35,7 +35,7 @@ export function digestOf(text: string): string {
 export function queueProcessor(
   queue: DeliveryQueue,
   { handlerTimeoutMs, ...others }: Pick<QueueReceiverOptions, "handlerTimeoutMs">,
-  warn: Warn,
+  log: Log,
 ): DeliveryProcessor {
   requireMethods(
     queue,
@@ -57,7 +57,7 @@ export function queueProcessor(
         );
       // It may be stored after all: the sender's retry then has the same key.
       const added = await inTime("Adding the delivery to the queue", timeoutMs, adding);
-      checkResult(added, "the queue's add", warn);
+      checkResult(added, "the queue's add", log);
       return { outcome: "queued" };
     } catch (error) {
       return { outcome: "queue-unavailable", error };

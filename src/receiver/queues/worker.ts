@@ -4,7 +4,7 @@ import { asBuffer } from "../../signature/event";
 import { TrackedDelivery } from "../delivery";
 import type { HandlingOptions } from "../options";
 import { handlerProcessor } from "../process";
-import { logFailure, notify, warnerOnce } from "../reports";
+import { createLog, logFailure, notify } from "../reports";
 import type { NoEvents, WorkerOutcome } from "../types";
 import type { QueuedDelivery } from "./queue";
 
@@ -77,7 +77,7 @@ export function queueWorker<Events extends object = NoEvents>(
   options: QueueWorkerOptions<Events>,
 ): QueueWorker {
   const { onOutcome = logFailure, ...handling } = options;
-  const processor = handlerProcessor(handling, warnerOnce());
+  const processor = handlerProcessor(handling, createLog());
 
   async function handle(queued: unknown, given: AbortSignal | undefined): Promise<void> {
     const startedAt = performance.now();
@@ -90,7 +90,7 @@ export function queueWorker<Events extends object = NoEvents>(
     }
     const { id, timestamp, key, body } = parsed;
     // Each job of pg-boss has a signal of its own.
-    const signal = isJob && queued.signal instanceof AbortSignal ? queued.signal : given;
+    const signal = (isJob ? signalIn(queued.signal) : undefined) ?? given;
     const delivery = new TrackedDelivery(id, timestamp, Buffer.from(body, "base64"));
     const { event, jobId } = delivery;
     const { error, retryAfterMs, ...result } = await processor(delivery, key, signal);
@@ -107,11 +107,24 @@ export function queueWorker<Events extends object = NoEvents>(
 
   // Three parameters: BullMQ passes a signal only to a function that has the third.
   return async (queued, context, signal) => {
-    const given = signal ?? (typeof context === "object" ? context?.signal : undefined);
+    const given = signalIn(signal) ?? signalIn(Object(context).signal);
     const batch: readonly unknown[] = Array.isArray(queued) ? queued : [queued];
     const ended = await Promise.allSettled(batch.map((each) => handle(each, given)));
     for (const each of ended) if (each.status === "rejected") throw each.reason;
   };
+}
+
+/** Returns what a queue passed, if it is a signal. Other queues pass something else there, as `map` passes an index and a list. */
+function signalIn(value: unknown): AbortSignal | undefined {
+  if (value instanceof AbortSignal) return value;
+  const { aborted, addEventListener }: Partial<AbortSignal> = Object(value);
+  if (aborted === undefined || typeof addEventListener !== "function") return undefined;
+  // Those of older libraries have no reason.
+  const other = value as AbortSignal;
+  const own = new AbortController();
+  if (aborted) own.abort(other.reason);
+  else other.addEventListener("abort", () => own.abort(other.reason));
+  return own.signal;
 }
 
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;

@@ -43,10 +43,16 @@ http.createServer(server.handle.bind(server)).listen();`;
 
 const NEST = `
 import "reflect-metadata";
-import { Module } from "@nestjs/common";
+import { Controller, Get, Module, Param, Post } from "@nestjs/common";
 import { NestFactory } from "@nestjs/core";
-class App {}
-Module({})(App);`;
+@Controller("jobs")
+class Jobs {
+  @Get() list() { return "mine"; }
+  @Get(":id") get() { return "mine"; }
+  @Post(":id/cancel") cancel() { return "mine"; }
+}
+@Module({ controllers: [Jobs] })
+class App {}`;
 
 const REACT_ROUTER = `
 import express from "express";
@@ -71,6 +77,9 @@ export const sveltekit = (bodySizeLimit: number): Program => [
   "@sveltejs/kit",
 ];
 
+/** Those that have routes of their own at and below the path, which respond with "mine". */
+export const withOwnRoutes: readonly string[] = ["Connect", "NestJS on Express", "NestJS on Fastify"];
+
 /** The program that the page of receivers shows for each framework, or one around the route that it shows. */
 export const programs: Readonly<Record<string, Program>> = {
   "node:http": [codeOf("node:http")],
@@ -80,6 +89,7 @@ export const programs: Readonly<Record<string, Program>> = {
     withNode(`import connect from "connect";
     const app = connect();
     ${routeOf("Connect")};
+    app.use("/jobs", (request, response) => response.end("mine"));
     http.createServer(app).listen();`),
     "connect",
   ],

@@ -2,6 +2,7 @@ import { Queue, Worker } from "bullmq";
 import { createReceiver } from "../../../src/receiver";
 import { bullmqQueue, queueWorker } from "../../../src/receiver/queues";
 import { delivered, jobSucceeded, secret } from "../../receiver/support";
+import { queueOptions, workerOptions } from "../redis/options";
 import { startRedis } from "../stores/redis";
 import type { Store } from "../stores/store";
 
@@ -16,11 +17,11 @@ let isOver = false;
 beforeEach(async () => {
   isOver = false;
   redis = await startRedis();
-  const connection = { path: redis.url, enableOfflineQueue: false, maxRetriesPerRequest: 1 };
+  const connection = { path: redis.url, ...queueOptions };
   queue = new Queue("webhooks", { connection });
   await queue.waitUntilReady();
   const worker = queueWorker({ handlers: { "job.succeeded": ({ id }) => void handled.push(id) } });
-  const waiting = { path: redis.url, maxRetriesPerRequest: null };
+  const waiting = { path: redis.url, ...workerOptions };
   working = new Worker("webhooks", worker, { connection: waiting, concurrency: 10 });
   await working.waitUntilReady();
 });

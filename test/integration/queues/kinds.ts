@@ -4,6 +4,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DeliveryQueue } from "../../../src/receiver";
 import * as queues from "../../../src/receiver/queues";
+import { queueOptions, workerOptions } from "../redis/options";
 
 interface Kind {
   /** Creates what has to exist before a receiver or a worker starts. */
@@ -23,14 +24,14 @@ function bullmq(load: () => Promise<typeof import("bullmq")>): Kind {
     async prepare() {},
     async open(url) {
       const { Queue } = await load();
-      const connection = { path: url, enableOfflineQueue: false, maxRetriesPerRequest: 1 };
+      const connection = { path: url, ...queueOptions };
       return queues.bullmqQueue(new Queue(NAME, { connection }).on("error", onError));
     },
     async work(url, worker, concurrency) {
       const { Worker } = await load();
       // Shorter than the defaults, so that a test need not wait 30 seconds for what a killed worker held.
       const recovery = { lockDuration: 5_000, stalledInterval: 1_000, maxStalledCount: 1_000 };
-      const connection = { path: url, maxRetriesPerRequest: null };
+      const connection = { path: url, ...workerOptions };
       new Worker(NAME, worker, { connection, concurrency, ...recovery }).on("error", onError);
     },
   };

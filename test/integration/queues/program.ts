@@ -9,6 +9,7 @@ import { createReceiver, type Receiver, redisDedupe } from "../../../src/receive
 import { nodeHandler } from "../../../src/receiver/adapters/node";
 import { queueWorker } from "../../../src/receiver/queues";
 import { secret } from "../../receiver/support";
+import { ioredisOptions } from "../redis/options";
 import { type KindName, kinds } from "./kinds";
 
 export interface ProgramOptions {
@@ -36,9 +37,8 @@ async function main({ role, kind, url, log, concurrency, workMs }: ProgramOption
   const quiet = { secrets: secret, handlerTimeoutMs: 5_000, onRejected() {} };
   if (kind === "redis") {
     const { Redis } = await import("ioredis");
-    const client = new Redis({ path: url, enableOfflineQueue: false, maxRetriesPerRequest: 1 });
+    const client = new Redis({ path: url, ...ioredisOptions });
     client.on("error", () => {});
-    await new Promise((ready) => client.once("ready", ready));
     return serve(
       createReceiver({
         ...{ ...quiet, handlers, dedupe: redisDedupe({ client }), handlerTimeoutMs: 1_000, leaseMs: 2_000 },

@@ -9,6 +9,7 @@ import * as redis from "redis";
 import * as redis4 from "redis-4";
 import * as redis5 from "redis-5";
 import type { RedisDedupeOptions } from "../../../src/receiver";
+import { ioredisOptions, nodeRedisOptions, nodeRedisSocket } from "./options";
 
 export interface Connection {
   readonly client: RedisDedupeOptions["client"];
@@ -46,7 +47,7 @@ function connectIoredis(client: IORedis | IORedis5): Connection {
 
 /** Stands in for Upstash: passes each command that comes over HTTP to a Redis. */
 async function connectUpstash(path: string): Promise<Connection> {
-  const behind = connectIoredis(new IORedis({ path, maxRetriesPerRequest: 1 }));
+  const behind = connectIoredis(new IORedis({ path, ...ioredisOptions }));
   const server = createServer(async (request, response) => {
     const [name = "", ...args] = (await json(request)) as string[];
     const answer = await behind.send(name, ...args).then(
@@ -74,17 +75,24 @@ async function connectUpstash(path: string): Promise<Connection> {
   };
 }
 
-const ONLINE = { disableOfflineQueue: true };
-
 /** The clients that `redisDedupe` supports, each configured as its documentation says. */
 export const clients = {
   "node-redis 6": (path) =>
-    connectNodeRedis(redis.createClient({ socket: { path, tls: false }, ...ONLINE }), (it) => it.destroy()),
+    connectNodeRedis(
+      redis.createClient({ ...nodeRedisOptions, socket: { ...nodeRedisSocket, path, tls: false } }),
+      (it) => it.destroy(),
+    ),
   "node-redis 5": (path) =>
-    connectNodeRedis(redis5.createClient({ socket: { path, tls: false }, ...ONLINE }), (it) => it.destroy()),
+    connectNodeRedis(
+      redis5.createClient({ ...nodeRedisOptions, socket: { ...nodeRedisSocket, path, tls: false } }),
+      (it) => it.destroy(),
+    ),
   "node-redis 4": (path) =>
-    connectNodeRedis(redis4.createClient({ socket: { path }, ...ONLINE }), (it) => it.disconnect()),
-  "ioredis 6": async (path) => connectIoredis(new IORedis({ path, maxRetriesPerRequest: 1 })),
+    connectNodeRedis(
+      redis4.createClient({ ...nodeRedisOptions, socket: { ...nodeRedisSocket, path } }),
+      (it) => it.disconnect(),
+    ),
+  "ioredis 6": async (path) => connectIoredis(new IORedis({ path, ...ioredisOptions })),
   "@upstash/redis, wrapped as the documentation says": connectUpstash,
-  "ioredis 5": async (path) => connectIoredis(new IORedis5({ path, maxRetriesPerRequest: 1 })),
+  "ioredis 5": async (path) => connectIoredis(new IORedis5({ path, ...ioredisOptions })),
 } satisfies Record<string, Connect>;

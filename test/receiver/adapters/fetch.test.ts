@@ -2,8 +2,8 @@ import { type BodyTimeoutOptions, fetchHandler } from "../../../src/receiver/ada
 import { deferred, delivered, receiverOf } from "../support";
 import { heldBytes } from "./heldBytes";
 
-const warning = jest.spyOn(process, "emitWarning").mockImplementation();
-afterAll(() => warning.mockRestore());
+const log = jest.spyOn(console, "error").mockImplementation();
+afterAll(() => log.mockRestore());
 
 function setUp({ bodyTimeoutMs, ...options }: Parameters<typeof receiverOf>[0] & BodyTimeoutOptions = {}) {
   const handler = jest.fn();

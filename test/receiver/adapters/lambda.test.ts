@@ -59,8 +59,8 @@ function setUp(options: Parameters<typeof receiverOf>[0] = {}) {
   return { ...made, handler, invoke: lambdaHandler(made.receiver) };
 }
 
-const warning = jest.spyOn(process, "emitWarning").mockImplementation();
-afterAll(() => warning.mockRestore());
+const log = jest.spyOn(console, "error").mockImplementation();
+afterAll(() => log.mockRestore());
 
 describe.each(Object.entries(events))("behind %s:", (platform, eventOf) => {
   test("a delivery is handled, its copy acknowledged, a tampered one and another method refused", async () => {

@@ -10,7 +10,6 @@ import { head, raw } from "./wire";
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(() => Promise.all(closers.splice(0).map((close) => close())));
-const warning = jest.spyOn(process, "emitWarning").mockImplementation();
 const log = jest.spyOn(console, "error").mockImplementation();
 afterEach(() => void log.mockClear());
 
@@ -118,13 +117,14 @@ describe("when a framework has read the body", () => {
     ["parsed JSON", keeping((bytes) => ({ body: JSON.parse(String(bytes)) }))],
     ["nothing", keeping(() => ({}))],
     ["a stream that decodes", (request) => void request.setEncoding("utf8")],
-  ])("and left only %s, the response is 500, and one warning says what to change", async (_what, before) => {
-    warning.mockClear();
+  ])("and left only %s, the response is 500, and one line says what to change", async (_what, before) => {
     const { post, rejections, handler } = await serve({ before });
     for (let copy = 0; copy < 2; copy++) expect(await post()).toBe(500);
-    const advice = expect.stringMatching(/before app\.use\(express\.json\(\)\).*NestJS.*before app\.listen/);
+    const advice = expect.stringMatching(
+      /before app\.use\(express\.json\(\)\).*NestJS.*getHttpAdapter.*before app\.listen/,
+    );
     expect(rejections[0]).toMatchObject({ reason: "parsed-body", status: 500, advice });
-    expect(warning.mock.calls).toEqual([[advice, expect.anything()]]);
+    expect(log.mock.calls).toEqual([[advice]]);
     expect(handler).not.toHaveBeenCalled();
   });
 });
@@ -186,7 +186,7 @@ describe("a simulated request", () => {
     await nodeHandler(receiver)(request as never, response as never);
     expect(response.writeHead.mock.calls).toEqual([[status, expect.anything()]]);
     expect(response.end).toHaveBeenCalledTimes(1);
-    expect(log).not.toHaveBeenCalled();
+    expect(log).toHaveBeenCalledTimes(status === 500 ? 1 : 0);
   });
 });
 

@@ -99,6 +99,28 @@ test("a failed handler rejects with its own error, so that the queue retries", a
   await expect(throwing(queued())).rejects.toThrow(Error);
 });
 
+test.each<[string, () => unknown]>([
+  ["a function", () => () => {}],
+  ["a generator", function* () {}],
+])("a handler that returns %s has not run, so the queue keeps the job", async (_what, handler) => {
+  const { worker, outcomes } = workerOf({ handlers: { "job.succeeded": handler } });
+  await expect(worker(queued())).rejects.toThrow(/so it counts as failed/);
+  expect(outcomes).toMatchObject([{ outcome: "failed" }]);
+});
+
+test.each<[string, readonly unknown[]]>([
+  ["an index and a list, as map does", [0, [{}]]],
+  ["an object with a signal's name", [{ signal: "SIGTERM" }]],
+  ["an object that is no signal", ["token", { aborted: false }]],
+  ["null and a function", [null, () => {}]],
+])("what a queue passes besides, %s, is ignored", async (_what, others) => {
+  const { worker, outcomes } = workerOf();
+  const call: (...args: readonly unknown[]) => Promise<void> = worker as never;
+  await call(queued(), ...others);
+  await call([{ data: queued(), signal: 15 }], ...others);
+  expect(outcomes).toMatchObject([{ outcome: "handled" }, { outcome: "handled" }]);
+});
+
 test("of a batch, every delivery is handled, and one that failed fails the batch", async () => {
   const handler = jest.fn().mockRejectedValueOnce(new Error("first"));
   const { worker, outcomes } = workerOf({ handlers: { "job.succeeded": handler } });
@@ -106,10 +128,13 @@ test("of a batch, every delivery is handled, and one that failed fails the batch
   expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(["failed", "handled"]);
 });
 
-test("an event without a handler is acknowledged, or reaches onUnhandled", async () => {
+test("an event without a handler is acknowledged and named once, or reaches onUnhandled", async () => {
+  const log = jest.spyOn(console, "error").mockImplementation();
   const { worker, outcomes } = workerOf();
   await worker(queued({ body: { type: "invoice.paid" } }));
   expect(outcomes).toMatchObject([{ outcome: "unhandled", event: "invoice.paid" }]);
+  expect(log.mock.calls).toEqual([[expect.stringMatching(/"invoice\.paid" was acknowledged/)]]);
+  log.mockRestore();
   const onUnhandled = jest.fn();
   await workerOf({ onUnhandled }).worker(queued({ body: "no JSON" }));
   expect(onUnhandled).toHaveBeenCalledTimes(1);
@@ -163,6 +188,17 @@ describe("a worker that is told to stop", () => {
     await expect(worker(queued(), { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     expect(outcomes).toMatchObject([{ outcome: "failed", error: reason }]);
     expect(handler).not.toHaveBeenCalled();
+  });
+
+  test("hands back a delivery for a signal of another library, which has no reason", async () => {
+    const { worker, outcomes } = workerOf({ handlers: { "job.succeeded": stopping } });
+    const other = new EventTarget();
+    const working = worker(queued(), { signal: Object.assign(other, { aborted: false }) as never });
+    setImmediate(() => other.dispatchEvent(new Event("abort")));
+    await expect(working).rejects.toThrow(/AbortError/);
+    const aborted = Object.assign(new EventTarget(), { aborted: true });
+    await expect(worker(queued(), { signal: aborted as never })).rejects.toThrow(/AbortError/);
+    expect(outcomes).toMatchObject([{ outcome: "failed" }, { outcome: "failed" }]);
   });
 
   test("has three parameters, because BullMQ passes its signal only to a function that does", () => {

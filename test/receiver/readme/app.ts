@@ -29,6 +29,7 @@ export interface Project {
 }
 
 export interface App extends Output {
+  readonly pid: number;
   readonly url: string;
   readonly port: number;
   /** The ports of its servers, in the order in which they started to listen. */
@@ -91,5 +92,5 @@ export async function startApp(project: Project, env: Readonly<Record<string, st
   child.on("message", ({ port }: { port: number }) => ports.push(port));
   await Promise.race([once(child, "message"), output.failed]);
   const [port = 0] = ports;
-  return { ...output, url: `http://127.0.0.1:${port}/jobs`, port, ports };
+  return { ...output, pid: child.pid ?? 0, url: `http://127.0.0.1:${port}/jobs`, port, ports };
 }
