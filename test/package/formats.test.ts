@@ -42,7 +42,7 @@ test("instanceof recognizes an error of the other format by its class and those 
       const other = all[1 - format];
       const errors = [
         new mine.WebhookEndpointNotFoundError("gone", options), new mine.WebhookRegistrationError("lost", options),
-        new mine.WebhookError("failed", options), new mine.WebhookSecretError("is empty"), new mine.ReceiverConfigError("CONFIG_INVALID", ["no"]),
+        new mine.WebhookError("failed", options), new mine.WebhookSecretError("is empty"), new mine.ReceiverConfigError("CONFIG_INVALID", "no"),
         new Error("none"), { name: "WebhookError" }, null, Object.create(null),
       ];
       class Own extends other.WebhookError {}
