@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { inCloudWorld, useLogin } from "./cloud/cloudWorld";
 import { inWorld, type World } from "./httpService";
 import { endUp, sigkill } from "./interruption";
 import { NativeProject } from "./nativeProject";
@@ -123,18 +124,24 @@ const projectSettings = { name: "test", runtime: "nodejs", main: process.cwd(), 
 })().catch((error) => { console.log(error.message); process.exitCode = 1; });
 `;
 
+/** Makes what runs an inline program, which declares an endpoint of this name. Rejects with what it printed. */
+function inlineIn({ project, service }: World) {
+  project.write("src/inline.js", INLINE);
+  project.env.SETTINGS = JSON.stringify(service.config);
+  return (backend: string, name: string, envVars = {}) =>
+    shell(
+      project,
+      `cd src && env -u PULUMI_BACKEND_URL node inline.js '${backend}' ${name} '${JSON.stringify(envVars)}'`,
+    ).catch(({ stdout }) => Promise.reject(new Error(stdout)));
+}
+
 test.concurrent("an inline program with a backend of its own takes nothing for its own that a stack of the shell's backend has", () =>
-  inSrcWorld(Project, {}, async ({ project, service }) => {
-    project.write("src/inline.js", INLINE);
-    project.env.SETTINGS = JSON.stringify(service.config);
+  inSrcWorld(Project, {}, async (world) => {
+    const { project, service } = world;
+    const up = inlineIn(world);
     await shell(project, "pulumi login $PULUMI_BACKEND_URL");
     const [old = "", own] = [project.env.PULUMI_BACKEND_URL, `file://${project.folder}/own`];
     mkdirSync(join(project.folder, "own"));
-    const up = (backend: string, name: string, envVars = {}) =>
-      shell(
-        project,
-        `cd src && env -u PULUMI_BACKEND_URL node inline.js '${backend}' ${name} '${JSON.stringify(envVars)}'`,
-      ).catch(({ stdout }) => Promise.reject(new Error(stdout)));
     await up("", "hooks");
     // A file of this project in the folder, which the run does not use, changes nothing.
     await expect(up(own, "hooks")).rejects.toThrow(/another backend.*PULUMI_BACKEND_URL.*ENDPOINT_EXISTS/s);
@@ -142,4 +149,22 @@ test.concurrent("an inline program with a backend of its own takes nothing for i
     // In its own backend it is proven, and a rename works.
     await up("", "renamed", { PULUMI_BACKEND_URL: old });
     expect(service.changes).toEqual(["register", "register", "delete"]);
+  }));
+
+test.concurrent("an inline program in Pulumi Cloud renames what its stack has, and in a backend of its own takes nothing from that, though it is updated", () =>
+  inCloudWorld(Project, { config: LIMIT, switches: { shows: "before" } }, async (world) => {
+    const { project, service, cloud } = world;
+    for (const folder of ["src", "own"]) mkdirSync(join(project.folder, folder));
+    await useLogin(world);
+    const up = inlineIn(world);
+    for (const name of ["hooks", "renamed"]) await up("", name);
+    expect(service.changes).toEqual(["register", "register", "delete"]);
+
+    const stack = cloud.stack(project.stackName);
+    stack.start(stack.plan("update"), true);
+    project.env.PULUMI_CONFIG_PASSPHRASE = "test";
+    await expect(up(`file://${project.folder}/own`, "other")).rejects.toThrow(
+      /another backend.*PULUMI_BACKEND_URL.*ENDPOINT_EXISTS/s,
+    );
+    expect(service.changes).toHaveLength(3);
   }));

@@ -2,7 +2,7 @@ import { AFTER_INPUT } from "../../shared/permanent";
 import type { Engine, EngineLog } from "../engine";
 import type { EndpointInputs } from "../state";
 import type { Declarations } from "./declarations";
-import { type PulumiCommand, type StackPlace, StackSource } from "./stackSource";
+import { AmbiguousStack, type PulumiCommand, type StackPlace, StackSource } from "./stackSource";
 import { StackState } from "./stackState";
 
 interface StackSources extends PulumiCommand {
@@ -27,6 +27,8 @@ export type Proof = { readonly proven: true } | { readonly proven: false; readon
 
 /** The stack that the run works on. */
 export class Stack {
+  /** Whether several stacks may be this run's, as in a preview of the native plugin. Then only `create` may conclude anything. */
+  isAmbiguous = false;
   #place: StackPlace = {};
   #reading: Promise<Found | undefined> | undefined;
   #proof: Promise<Proof> | undefined;
@@ -97,6 +99,7 @@ export class Stack {
       return { source, name, state: new StackState(await source.read(name)) };
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
+      this.isAmbiguous = error instanceof AmbiguousStack;
       const reason = code === "ENOENT" ? "the command pulumi was not found on PATH" : message;
       this.#unreadable = `The stack's state could not be read: ${reason}.`;
       log.warn(

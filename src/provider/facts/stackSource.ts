@@ -28,6 +28,10 @@ export interface PulumiCommand {
   readonly runPulumi?: typeof runPulumi;
 }
 
+export class AmbiguousStack extends Error {
+  override readonly name = "AmbiguousStack";
+}
+
 /** Finds and reads one stack with Pulumi's own command: works while a run is under way, and needs no passphrase (engine rule 37). */
 export class StackSource {
   readonly #stack: string;
@@ -46,7 +50,7 @@ export class StackSource {
    * Returns what `--stack` names the stack by. In Pulumi Cloud, several organizations may have one of this project and name. If the program
    * does not say which it is, the one counts that an update works on, or the only one.
    *
-   * @throws Error if it is unknown which one it is
+   * @throws AmbiguousStack if several may be this run's, as in a preview, which is no update
    */
   async name(): Promise<string> {
     const { organization } = this.place;
@@ -58,7 +62,7 @@ export class StackSource {
     const [found, another] = running.length === 1 ? running : listed;
     if (another === undefined) return found?.name ?? this.#stack;
     const names = listed.map(({ name }) => name).join(" or ");
-    throw new Error(`this run may be of ${names}, and no update under way shows which`);
+    throw new AmbiguousStack(`this run may be of ${names}, and no update under way shows which`);
   }
 
   /**

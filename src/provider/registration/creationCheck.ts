@@ -46,7 +46,8 @@ export class CreationCheck {
     const decision = looked.value;
     if (decision?.kind === "adopt") log.info(declarations.aboutResource(inputs, adopts(decision.endpoint)));
     const refusal = decision && refusalOf(decision, inputs, this.context, stack.unreadable);
-    return refusal === undefined ? [] : [refusal.message];
+    // A preview that fails would keep `up` from ever telling which stack it is.
+    return refusal === undefined || stack.isAmbiguous ? [] : [refusal.message];
   }
 
   /** Returns the service's time; undefined if it tells none, or cannot be asked now. */

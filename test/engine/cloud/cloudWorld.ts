@@ -20,3 +20,9 @@ export async function inCloudWorld<P extends Project>(
     await cloud.stop();
   }
 }
+
+/** Lets `pulumi login` name the backend, for a program that is told no root directory, as an inline one. */
+export async function useLogin({ project, cloud }: CloudWorld): Promise<void> {
+  await project.succeed("login", cloud.environment.PULUMI_BACKEND_URL ?? "");
+  Object.assign(project.env, { PULUMI_BACKEND_URL: "", PULUMI_NODEJS_ROOT_DIRECTORY: "" });
+}

@@ -48,6 +48,9 @@ export function answerAboutStack(
   switch (`${method} ${noun}`) {
     case "GET ":
       return stack.details;
+    case "GET updates":
+      // The Automation API asks, and does without.
+      return { updates: [] };
     case "GET export":
       return stack.exported;
     case "POST import":
@@ -55,7 +58,8 @@ export function answerAboutStack(
     case "POST encrypt":
       return { ciphertext: stack.encrypt(body.plaintext ?? "") };
     case "POST decrypt":
-      return { plaintext: stack.decrypt(body.ciphertext ?? "") };
+      // The other one is a note for the service's own log.
+      return id === undefined ? { plaintext: stack.decrypt(body.ciphertext ?? "") } : {};
     case "POST batch-encrypt":
       return { ciphertexts: body.plaintexts?.map((each) => stack.encrypt(each)) };
     case "POST batch-decrypt":

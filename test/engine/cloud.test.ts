@@ -1,0 +1,109 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { inCloudWorld, useLogin } from "./cloud/cloudWorld";
+import { endUp, interruptUp, sigkill, sigkillOfTheEngine } from "./interruption";
+import { NativeProject } from "./nativeProject";
+import { allAt, at, Project } from "./project";
+
+jest.setTimeout(600_000);
+
+const config = { "webhooks:timeoutSeconds": "10" };
+const TEN = allAt(Array.from({ length: 10 }, (_, index) => `e${index}`));
+/** An export shows the state as it was before the run under way. */
+const before = { shows: "before" } as const;
+const command = join(__dirname, "../../dist/cli/main.js");
+
+test.concurrent("between a kill and `pulumi cancel` the command changes nothing that the run may have, and then one up on another machine is exact", () =>
+  inCloudWorld(Project, { config, switches: before }, async (world) => {
+    const { project, service } = world;
+    await useLogin(world);
+    project.declare(TEN);
+    const stray = service.add({ url: at("stray").url, made: Date.now() - 2 * 3_600_000 });
+    await interruptUp(world, 5, sigkill);
+    const left = service.endpoints.map(({ id }) => id);
+    const run = (...args: string[]) => project.run(process.execPath, command, ...args);
+    const orphans = ["delete", "--orphans", "--older-than", "0s", "--seen-by", "tester", "--yes"];
+    const [all, named, adopted] = await Promise.all([
+      run(...orphans),
+      run("delete", left[1] ?? "", "--yes"),
+      run("adopt"),
+    ]);
+    expect(all.stdout).toMatch(/^1 endpoint deleted/m);
+    expect(service.endpoints.map(({ id }) => id)).toEqual(left.filter((id) => id !== stray.id));
+    for (const { output } of [all, named, adopted])
+      expect(output).toMatch(/a run of the stack dev is under way: .*`pulumi cancel --yes --stack dev`/);
+    expect(adopted.stdout).not.toMatch(/adoptId: "wh_[2-9]/);
+
+    await project.unlock();
+    rmSync(join(project.folder, "home"), { recursive: true, force: true });
+    await useLogin(world);
+    await project.succeed("stack", "select", project.stackName);
+    expect(await project.up()).toMatch(/took over wh_\d+/);
+    service.expectExactly(project, TEN);
+    service.add({ url: at("stray").url, made: Date.now() - 2 * 3_600_000 });
+    expect((await run(...orphans)).stdout).toMatch(/^1 endpoint deleted, 0 kept/m);
+    service.expectExactly(project, TEN);
+  }));
+
+test.concurrent("three lost responses of each kind are made up for by one more up", () =>
+  inCloudWorld(Project, { config, switches: before }, async (world) => {
+    const { project, service } = world;
+    const nine = allAt(["a", "b", "c", "d", "e", "f", "g", "h", "i"]);
+    project.declare(nine);
+    for (const kind of ["lost-before", "lost-after", "hang-after"] as const)
+      service.fault({ operation: "register", kind, times: 3 });
+    // What was made is found in the run itself; what was not stays pending.
+    expect(await project.failUp()).toMatch(/REGISTRATION_PENDING/);
+    await project.up();
+    service.expectExactly(project, nine);
+  }));
+
+const NATIVE = (names: readonly string[]) =>
+  `resources: ${JSON.stringify(Object.fromEntries(names.map((name) => [name, { type: "webhooks:WebhookEndpoint", properties: at("same") }])))}`;
+
+test.concurrent.each([true, false])(
+  "natively, a rename without an alias works in a second organization, where the default one has a stack of this name: %s",
+  (isInBoth) =>
+    inCloudWorld(
+      NativeProject,
+      { config, stackName: "tester/test/dev", switches: before },
+      async ({ cloud, project, service }) => {
+        if (isInBoth) cloud.add("acme/test/dev");
+        project.yaml(NATIVE(["one"]));
+        service.fault({ operation: "register", kind: "lost-before" });
+        await project.failUp();
+        await project.up();
+        project.yaml(NATIVE(["two"]));
+        // A preview is no update, so the list shows none.
+        const which = /of acme\/test\/dev or tester\/test\/dev, and no update under way shows which/;
+        if (isInBoth) expect(await project.preview()).toMatch(which);
+        else expect(await project.preview()).not.toMatch(which);
+        expect(await project.up()).not.toMatch(/cannot be read/);
+        service.expectExactly(project, { two: at("same") });
+        expect(service.changes).toEqual(["register", "register", "register", "delete"]);
+      },
+    ),
+);
+
+test.concurrent.each([
+  ["all of a run", sigkill],
+  ["the engine", sigkillOfTheEngine],
+])(
+  "without a journal, a kill of %s leaves no operation: the next up stops and names the endpoints, and one with ifExists adopts them",
+  (_, end) =>
+    inCloudWorld(Project, { config, switches: { journals: false } }, async (world) => {
+      const { project, service } = world;
+      await project.succeed("stack", "ls");
+      project.declare(TEN);
+      await endUp(world, 5, end);
+      const stop = await project.failUp();
+      const recorded = Object.values(project.ids());
+      const left = service.endpoints.filter(({ id }) => !recorded.includes(id));
+      expect(stop).toMatch(/ENDPOINT_EXISTS/);
+      expect(left.some(({ id }) => stop.includes(id))).toBe(true);
+      expect(new Set(service.endpoints.map(({ url }) => url)).size).toBe(service.endpoints.length);
+      project.env.WEBHOOKS_IF_EXISTS = "adopt";
+      await project.up();
+      service.expectExactly(project, TEN);
+    }),
+);
