@@ -2,6 +2,7 @@ import { connectivityState, credentials } from "@grpc/grpc-js";
 import { EngineClient } from "@pulumi/pulumi/proto/engine_grpc_pb";
 import { LogRequest, LogSeverity } from "@pulumi/pulumi/proto/engine_pb";
 import { DIRECTLY, type Engine, lossOf } from "../provider/engine";
+import { messageLine } from "../shared/escape";
 import { stackOf } from "../shared/urn";
 
 /** The engine that started this plugin, by its address. Its log shows under Diagnostics in `preview` and `up`. */
@@ -39,6 +40,6 @@ export class PluginEngine implements Engine {
 
   /** A message that cannot be sent is dropped. */
   #log(severity: 1 | 2, message: string): void {
-    this.#client.log(new LogRequest().setSeverity(severity).setMessage(message), () => {});
+    this.#client.log(new LogRequest().setSeverity(severity).setMessage(messageLine(message)), () => {});
   }
 }

@@ -3,6 +3,8 @@ import { ErrorResourceInitFailed } from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { PendingError } from "../provider/errors";
+import { CodedError } from "../shared/codedError";
+import { messageLine } from "../shared/escape";
 import { conceal } from "./values";
 
 /** Where the engine looks for what an error carries. */
@@ -10,7 +12,9 @@ const DETAILS = "grpc-status-details-bin";
 
 /** An error as the engine understands it: its message, and the resource that must stay in the state as half-made (engine rule 8). */
 export function rpcError(error: unknown, secretNames: Iterable<string> = []): Partial<ServiceError> {
-  const message = error instanceof Error ? error.message : String(error);
+  // Those with a code are made of lines already. Any other is a bug.
+  const given = error instanceof Error ? error.message : String(error);
+  const message = error instanceof CodedError ? given : messageLine(given);
   const metadata = new Metadata();
   if (error instanceof PendingError) {
     const detail = new ErrorResourceInitFailed()

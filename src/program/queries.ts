@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { Endpoint, EndpointType } from "../client/endpoint";
 import { CodedError } from "../shared/codedError";
+import { messageLine } from "../shared/escape";
 import { failOnce, withoutStack } from "../shared/failOnce";
 import { unknownOptions } from "../shared/knownOptions";
 import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "./lookup";
@@ -73,7 +74,7 @@ function ask<Args extends object, Result extends Endpoint | Endpoint[]>(
     const options: LookupOptions = {
       configuration: (key) => values[key],
       environment: process.env,
-      warn: (message) => pulumi.log.warn(message),
+      warn: (message) => pulumi.log.warn(messageLine(message)),
     };
     try {
       return await question(known as pulumi.Unwrap<Args>, options);

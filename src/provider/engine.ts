@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import type { ChannelInterface, connectivityState } from "@grpc/grpc-js";
+import { messageLine } from "../shared/escape";
 import { cancellation } from "./cancellation";
 
 /** Writes to the terminal, through the engine. */
@@ -37,7 +38,7 @@ export function connectEngine(): Engine {
   };
   const log = (severity: number, message: string) => {
     try {
-      client().log(severity, message);
+      client().log(severity, messageLine(message));
     } catch {
       // Failing to log is never an error.
     }

@@ -1,3 +1,4 @@
+import { foreign } from "../shared/escape";
 import { commandLine } from "../shared/words";
 import type { Context } from "./context";
 import { EndpointError } from "./errors";
@@ -38,7 +39,7 @@ export class OriginCheck {
     const answer = sameness(state, id, listed, this.context.graceMs);
     if (answer === "unknown")
       this.context.log.warn(
-        `endpoint ${id} has another url or type at the service than this stack recorded, and nothing tells whether it is the same endpoint or ` +
+        `endpoint ${foreign(id)} has another url or type at the service than this stack recorded, and nothing tells whether it is the same endpoint or ` +
           "one that got its id again. It counts as gone, and is left as it is. If nobody needs it, delete it with " +
           `${commandLine("delete", id)}; to manage it, set adoptId.`,
       );
@@ -82,7 +83,7 @@ export class OriginCheck {
     this.assertSameService(id, state, cause);
     if (!this.isElsewhere(state)) return;
     this.context.log.warn(
-      `endpoint ${id} is not in the account of the current API key, so it counts as deleted. It was registered with a different key. ` +
+      `endpoint ${foreign(id)} is not in the account of the current API key, so it counts as deleted. It was registered with a different key. ` +
         "If that key belongs to another account, delete the endpoint there.",
     );
   }
@@ -92,11 +93,15 @@ export class OriginCheck {
     if (!this.isOtherService(state)) return;
     throw new EndpointError(
       "OTHER_BASE_URL",
-      `endpoint ${id} was registered at ${state.baseUrl}, and ${this.context.origin.baseUrl} does not have it. Ways on:\n` +
-        "- If you changed the base URL by mistake, restore it and run `pulumi up`. (`pulumi refresh` and `pulumi destroy` use the settings of the last `pulumi up`, unless you add --run-program.)\n" +
-        "- To move the endpoint to another service, give it a WebhooksProvider with a new name.\n" +
-        "- If the old service no longer exists, run `pulumi state delete` for the resource.",
-      { cause },
+      `endpoint ${foreign(id)} was registered at ${foreign(String(state.baseUrl))}, and ${this.context.origin.baseUrl} does not have it. Ways on:`,
+      {
+        cause,
+        ways: [
+          "If you changed the base URL by mistake, restore it and run `pulumi up`. (`pulumi refresh` and `pulumi destroy` use the settings of the last `pulumi up`, unless you add --run-program.)",
+          "To move the endpoint to another service, give it a WebhooksProvider with a new name.",
+          "If the old service no longer exists, run `pulumi state delete` for the resource.",
+        ],
+      },
     );
   }
 }

@@ -28,13 +28,21 @@ export function hasResponse(error: unknown): error is WebhookError & { responseT
 export function describeResponse(error: WebhookError & { responseText: string }, apiKey: string) {
   const { statusCode, responseText } = error;
   shownErrors.add(error);
-  // JSON may escape any character.
-  const json = parseJson(responseText);
-  const text = json === undefined ? responseText : JSON.stringify(json);
-  const masked = hide(text, spellingsOf(apiKey)).replace(BASE64, (part) =>
+  const masked = hide(unescaped(responseText), spellingsOf(apiKey)).replace(BASE64, (part) =>
     Buffer.from(part, "base64").includes(apiKey) ? "…" : part,
   );
-  const characters = [...masked.replace(/[\p{C}\p{Z}]+/gu, " ").trim()];
+  const line = masked.replace(/[\p{C}\p{Z}]+/gu, " ").trim();
+  const characters = [...line.slice(0, 3 * LONGEST_SHOWN)];
   const shown = characters.slice(0, LONGEST_SHOWN).join("");
   return `the service answered ${statusCode}: ${shown}${characters.length > LONGEST_SHOWN ? " … (cut)" : ""}`;
+}
+
+/** JSON may escape any character, also those of the key. What is too deep to be written without that is not shown. */
+function unescaped(text: string): string {
+  const json = parseJson(text);
+  try {
+    return json === undefined ? text : JSON.stringify(json);
+  } catch {
+    return "(JSON that is too deep to be shown)";
+  }
 }

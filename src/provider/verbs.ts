@@ -1,5 +1,6 @@
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { systemClock } from "../client/clock";
+import { foreign } from "../shared/escape";
 import { AFTER_INPUT } from "../shared/permanent";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import { changedArguments, checkArguments, declaredArguments, noteHiddenInputs } from "./arguments";
@@ -125,7 +126,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         if (isDenial(endpoint))
           throw new EndpointError(
             "NOT_FOUND",
-            `the service has no endpoint ${id}. Check the id, and that the API key belongs to its account.`,
+            `the service has no endpoint ${foreign(id)}. Check the id, and that the API key belongs to its account.`,
           );
         const state = { ...stateOf(endpoint, endpoint, origin), external: true };
         return { id, props: state, inputs: { url: endpoint.url, type: endpoint.type } };
@@ -175,7 +176,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       return registrar.inTurn(state, async () => {
         if (endpoints.isSpared(id)) {
           log.warn(
-            `endpoint ${id} is not deleted: another resource of this program has it, or names it in adoptId.`,
+            `endpoint ${foreign(id)} is not deleted: another resource of this program has it, or names it in adoptId.`,
           );
           return;
         }

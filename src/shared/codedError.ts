@@ -22,12 +22,18 @@ export abstract class CodedError<Code extends string = string> extends Error {
   /** The message without the code at its end, for an error that quotes this one. Not enumerable. */
   declare readonly detail: string;
 
-  constructor(code: Code, detail: string, { cause }: { readonly cause?: unknown } = {}) {
-    const shown = detail.split("\n").map(messageLine).join("\n");
+  /** @param ways what the user can do, each on a line of its own. The lines are made here, so that no value can begin one */
+  constructor(code: Code, message: string, { cause, ways = [] }: CodedErrorOptions = {}) {
+    const shown = [message, ...ways.map((way) => `- ${way}`)].map(messageLine).join("\n");
     super(`${shown} (${code})`, cause === undefined ? undefined : { cause });
     this.code = code;
     Object.defineProperty(this, "detail", { value: shown });
   }
+}
+
+interface CodedErrorOptions {
+  readonly cause?: unknown;
+  readonly ways?: readonly string[];
 }
 
 function isInstance(expected: object, value: unknown): boolean {

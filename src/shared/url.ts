@@ -1,5 +1,7 @@
 import { BlockList, isIP } from "node:net";
 
+import { foreign } from "./escape";
+
 /**
  * Returns whether a string is a url. Not `URL.canParse`: once a function that calls it is optimized, Node.js 20 denies every url with a
  * letter such as ü.
@@ -46,7 +48,7 @@ export function sameUrl(a: string, b: string): boolean {
 export function describeUrl(url: string): string {
   if (!isUrl(url)) return "(not a url)";
   const { protocol, host } = new URL(url);
-  return `${protocol}//${host}/…`;
+  return `${foreign(`${protocol}//${host}`)}/…`;
 }
 
 const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/i;

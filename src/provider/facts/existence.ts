@@ -1,5 +1,6 @@
 import type { Endpoint, UnrecognizedEndpoint } from "../../client";
 import { type Clock, sleep } from "../../client/clock";
+import { foreign } from "../../shared/escape";
 import type { EngineLog } from "../engine";
 import { EndpointError, isUnauthorized } from "../errors";
 import type { Denial, Listing, Service } from "./service";
@@ -181,9 +182,13 @@ export function isDenial(answer: Row | Denial): answer is Denial {
 function stillListed(verb: "read" | "delete", id: string, { cause }: Denial): EndpointError {
   return new EndpointError(
     "STILL_LISTED",
-    `cannot ${verb} endpoint ${id}: the service answers as if it did not exist, and its list still shows it. Nothing was changed. Ways on:\n` +
-      "- Run the same command again: a proxy in front of the service, or one of its servers, may have answered.\n" +
-      "- If the service goes on showing what it has deleted, run `pulumi state delete` for the resource.",
-    { cause },
+    `cannot ${verb} endpoint ${foreign(id)}: the service answers as if it did not exist, and its list still shows it. Nothing was changed. Ways on:`,
+    {
+      cause,
+      ways: [
+        "Run the same command again: a proxy in front of the service, or one of its servers, may have answered.",
+        "If the service goes on showing what it has deleted, run `pulumi state delete` for the resource.",
+      ],
+    },
   );
 }

@@ -1,4 +1,5 @@
 import type { Endpoint } from "../../client";
+import { foreign } from "../../shared/escape";
 import type { Origin } from "../../shared/permanent";
 import { nameOf } from "../../shared/urn";
 import type { Endpoints } from "./endpoints";
@@ -47,9 +48,9 @@ export function ownersIn(
 export function describeOwner({ kind, resource }: OtherOwner): string {
   const { type, urn } = resource;
   const has = kind === "other" ? "has it" : "may have it: it holds something that the state encrypts";
-  const alias = `aliases: [{ type: ${JSON.stringify(type)} }]`;
+  const alias = `aliases: [{ type: ${foreign(JSON.stringify(type))} }]`;
   return (
-    `the resource ${JSON.stringify(nameOf(urn))} of the type ${type} ${has}. To hand it over without touching the service, give the new resource ` +
+    `the resource ${foreign(JSON.stringify(nameOf(urn)))} of the type ${foreign(type)} ${has}. To hand it over without touching the service, give the new resource ` +
     `that name and the option ${alias}, and take the old one out of the program`
   );
 }

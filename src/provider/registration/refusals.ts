@@ -1,6 +1,7 @@
 import type { Endpoint, WebhookError } from "../../client";
+import { foreign } from "../../shared/escape";
 import { describeUrl, sameUrl } from "../../shared/url";
-import { commandLine, countOf } from "../../shared/words";
+import { commandLine, countOf, isPlainId } from "../../shared/words";
 import { EndpointError, reworded } from "../errors";
 import type { Declarations } from "../facts/declarations";
 import { describeOwner, isOther } from "../facts/owner";
@@ -27,7 +28,7 @@ export function refusalOf(
     case "missing":
       return new EndpointError(
         "NOT_FOUND",
-        `cannot adopt endpoint ${decision.id}: the service has no endpoint with this id. Correct adoptId, or remove it to register a new one.`,
+        `cannot adopt endpoint ${foreign(decision.id)}: the service has no endpoint with this id. Correct adoptId, or remove it to register a new one.`,
       );
     case "mismatch":
       return mismatch(decision.endpoint, wanted, declarations);
@@ -36,7 +37,8 @@ export function refusalOf(
     case "doubt":
       return new EndpointError(
         "REGISTRATION_IN_DOUBT",
-        `${describeDoubt(wanted, decision)} Nothing was registered or changed. Ways on:\n${waysOn(decision.endpoints, wanted)}`,
+        `${describeDoubt(wanted, decision)} Nothing was registered or changed. Ways on:`,
+        { ways: waysOn(decision.endpoints, wanted) },
       );
     case "exists":
       return exists(decision, wanted, doubt);
@@ -50,7 +52,7 @@ export function refusalOf(
 function mismatch({ id, url, type }: Endpoint, wanted: Wanted, declarations: Declarations): EndpointError {
   return new EndpointError(
     "ADOPT_MISMATCH",
-    `cannot adopt endpoint ${id}: the service has it with another url or type, ${shownStored(wanted.url, { id, url }, declarations)} (${type}). ` +
+    `cannot adopt endpoint ${foreign(id)}: the service has it with another url or type, ${shownStored(wanted.url, { id, url }, declarations)} (${type}). ` +
       "Declare the endpoint as it is, adopt it, and change it afterwards; or remove adoptId to register a new one.",
   );
 }
@@ -64,7 +66,7 @@ function taken(
     : "Name it in only one of them. If the resource was renamed, give it an alias of its old name instead of adoptId.";
   return new EndpointError(
     "ADOPT_TAKEN",
-    `cannot adopt endpoint ${id}: another resource of this stack already has it. ${doubt === undefined ? "" : `(${doubt}) `}${ways}`,
+    `cannot adopt endpoint ${foreign(id)}: another resource of this stack already has it. ${doubt === undefined ? "" : `(${doubt}) `}${ways}`,
   );
 }
 
@@ -74,13 +76,18 @@ function exists(
   doubt: string | undefined,
 ): EndpointError {
   const has = `the service already has ${endpoints.length === 1 ? "an endpoint" : `${endpoints.length} endpoints`} for ${describeUrl(wanted.url)} (${wanted.type})`;
-  const detail =
-    owner === undefined
-      ? `${has} that no resource of this stack has: ${describeEndpoints(endpoints)}. In all, this stack has no resource for ` +
-        `${countOf(left, "endpoint")} of the account. Nothing was registered. ${uncountedNote(doubt)}Ways on:\n${waysOn(endpoints, wanted)}`
-      : `${has}: ${describeEndpoints(endpoints)}. Nothing was registered, because ${describeOwner(owner)}. To register another one on purpose, set ` +
-        'ifExists: "register" for one run. Each event is then delivered to both.';
-  return new EndpointError("ENDPOINT_EXISTS", detail);
+  if (owner !== undefined)
+    return new EndpointError(
+      "ENDPOINT_EXISTS",
+      `${has}: ${describeEndpoints(endpoints)}. Nothing was registered, because ${describeOwner(owner)}. To register another one on purpose, set ` +
+        'ifExists: "register" for one run. Each event is then delivered to both.',
+    );
+  return new EndpointError(
+    "ENDPOINT_EXISTS",
+    `${has} that no resource of this stack has: ${describeEndpoints(endpoints)}. In all, this stack has no resource for ` +
+      `${countOf(left, "endpoint")} of the account. Nothing was registered. ${uncountedNote(doubt)}Ways on:`,
+    { ways: waysOn(endpoints, wanted) },
+  );
 }
 
 /** Returns the error for a registration without a response that no list settles. @param isStale whether a get has shown that the list is */
@@ -88,15 +95,20 @@ function stillPending({ url }: Wanted, isStale: boolean): EndpointError {
   const [why, first] = isStale
     ? [
         "the list of the service is stale: it lacks endpoints that the service has",
-        "- Run the same command again in a while.\n",
+        ["Run the same command again in a while."],
       ]
-    : ["the service lists only a part of its endpoints, or some that cannot be read", ""];
+    : ["the service lists only a part of its endpoints, or some that cannot be read", []];
   return new EndpointError(
     "STILL_PENDING",
     `cannot tell whether there is an endpoint for ${describeUrl(url)} already, because ${why}. Nothing was registered or changed. Look for the ` +
-      `endpoint at the service. Ways on:\n${first}` +
-      "- If it is there, set adoptId to its id.\n" +
-      '- If it is not, set ifExists: "register" for one run, which registers another one.',
+      "endpoint at the service. Ways on:",
+    {
+      ways: [
+        ...first,
+        "If it is there, set adoptId to its id.",
+        'If it is not, set ifExists: "register" for one run, which registers another one.',
+      ],
+    },
   );
 }
 
@@ -125,8 +137,8 @@ export function mustNotMove({ url }: Pick<Wanted, "url">): EndpointError {
 export function notRegistered({ url }: Wanted, { id }: Shown): EndpointError {
   return new EndpointError(
     "ENDPOINT_EXISTS",
-    `the service answered the registration of ${describeUrl(url)} with endpoint ${id}, which was there before: it keeps one endpoint for ` +
-      `each url. If no other resource has it, set adoptId: ${JSON.stringify(id)}. Otherwise declare another url.`,
+    `the service answered the registration of ${describeUrl(url)} with endpoint ${foreign(id)}, which was there before: it keeps one endpoint for ` +
+      `each url. If no other resource has it, set adoptId${adoptIdOf(id)}. Otherwise declare another url.`,
   );
 }
 
@@ -140,14 +152,14 @@ export function refusedBeside(
   if (found === undefined || (error.statusCode !== 409 && error.statusCode !== 422)) return error;
   return reworded(
     error,
-    `${error.detail} Endpoint ${found.id} (${found.type}) has this url, and some services keep one endpoint for each url. If ${found.id} is ` +
+    `${error.detail} Endpoint ${foreign(found.id)} (${found.type}) has this url, and some services keep one endpoint for each url. If ${foreign(found.id)} is ` +
       "this resource's, which a replacement deletes only afterwards, set deleteBeforeReplace: true in the resource's options.",
   );
 }
 
 /** Says what a resource takes over with `ifExists: "adopt"`. */
 export function adopts({ id, url }: Endpoint): string {
-  return `adopts ${id} (${describeUrl(url)})`;
+  return `adopts ${foreign(id)} (${describeUrl(url)})`;
 }
 
 /** Says what an earlier run may have registered, and why that is not certain. */
@@ -170,7 +182,7 @@ export function describeSpared(wanted: Wanted, doubt: Extract<Stop, { kind: "dou
 function describeEndpoints(endpoints: readonly Shown[]): string {
   const named = endpoints
     .slice(0, MAX_NAMED)
-    .map(({ id, createdAt }) => `${id} (created ${createdAt ?? "at an unknown time"})`);
+    .map(({ id, createdAt }) => `${foreign(id)} (created ${foreign(createdAt ?? "at an unknown time")})`);
   const rest = endpoints.length - named.length;
   return `${named.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 }
@@ -178,20 +190,25 @@ function describeEndpoints(endpoints: readonly Shown[]): string {
 function waysOn(
   endpoints: readonly Shown[],
   { ifExists }: { readonly ifExists?: IfExists | undefined },
-): string {
+): string[] {
   const [{ id } = { id: "" }] = endpoints;
   const isOne = endpoints.length === 1;
   return [
-    `- If ${isOne ? "it" : "one of them"} is this resource's, set adoptId${isOne ? `: ${JSON.stringify(id)}` : " to its id"}. (A resource that ` +
+    `If ${isOne ? "it" : "one of them"} is this resource's, set adoptId${isOne ? adoptIdOf(id) : " to its id"}. (A resource that ` +
       "has another endpoint already also needs another name, without an alias.)",
     ifExists === "adopt"
-      ? '- ifExists: "adopt" takes over the only endpoint with this url and type, if the service lists all of its endpoints: delete what nobody needs.'
-      : "- To take over everything that exists and this program declares, run `WEBHOOKS_IF_EXISTS=adopt pulumi up` (in a pipeline with --yes), without an edit.",
-    `- If another stack has it (${commandLine("get", id, " --all")} tells), move that resource here with \`pulumi state move\`, or declare another url ` +
+      ? 'ifExists: "adopt" takes over the only endpoint with this url and type, if the service lists all of its endpoints: delete what nobody needs.'
+      : "To take over everything that exists and this program declares, run `WEBHOOKS_IF_EXISTS=adopt pulumi up` (in a pipeline with --yes), without an edit.",
+    `If another stack has it (${commandLine("get", id, " --all")} tells), move that resource here with \`pulumi state move\`, or declare another url ` +
       "or type.",
-    `- If nobody needs it, delete it with ${commandLine("delete", id)} (in a pipeline with --yes): after a kill, once another way on has settled what is in doubt.`,
-    '- To register another one on purpose, set ifExists: "register" for one run. Each event is then delivered to both.',
-  ].join("\n");
+    `If nobody needs it, delete it with ${commandLine("delete", id)} (in a pipeline with --yes): after a kill, once another way on has settled what is in doubt.`,
+    'To register another one on purpose, set ifExists: "register" for one run. Each event is then delivered to both.',
+  ];
+}
+
+/** Returns the rest of "set adoptId": the id, unless nobody should write it into a program. */
+function adoptIdOf(id: string): string {
+  return isPlainId(id) ? `: ${JSON.stringify(id)}` : " to its id";
 }
 
 function uncountedNote(problem: string | undefined): string {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Endpoint, type EndpointList, WebhookRegistrationError } from "../../client";
+import { foreign } from "../../shared/escape";
 import { PENDING_PREFIX } from "../../shared/permanent";
 import { describeUrl } from "../../shared/url";
 import type { Context } from "../context";
@@ -104,7 +105,7 @@ export class Registrar {
     if (decision.kind === "take") {
       const { endpoint, by } = decision;
       registrations.close(by);
-      const message = `took over ${endpoint.id} (${describeUrl(inputs.url)}) that an earlier run had registered`;
+      const message = `took over ${foreign(endpoint.id)} (${describeUrl(inputs.url)}) that an earlier run had registered`;
       log.info(declarations.aboutResource(inputs, message));
       return { endpoint: endpoints.noteMade(endpoint) };
     }
@@ -159,7 +160,7 @@ export class Registrar {
         registrations.noteFailed(inputs, failure);
         throw failure;
       }
-      const message = `found ${endpoint.id} (${describeUrl(url)}), which the service registered without a usable response`;
+      const message = `found ${foreign(endpoint.id)} (${describeUrl(url)}), which the service registered without a usable response`;
       log.info(declarations.aboutResource(inputs, message));
       return { endpoint: endpoints.noteMade(endpoint) };
     }

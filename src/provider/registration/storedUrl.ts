@@ -1,4 +1,5 @@
 import type { Endpoint } from "../../client";
+import { foreign } from "../../shared/escape";
 import { describeUrl, sameUrl } from "../../shared/url";
 import { commandLine } from "../../shared/words";
 import type { Declarations } from "../facts/declarations";
@@ -11,7 +12,7 @@ export function otherSpellingWarning(
 ): string | undefined {
   if (sameUrl(declared, url)) return undefined;
   return (
-    `the service stores ${shownStored(declared, { id, url }, declarations)} for endpoint ${id}, which was declared as ${describeUrl(declared)} in ` +
+    `the service stores ${shownStored(declared, { id, url }, declarations)} for endpoint ${foreign(id)}, which was declared as ${describeUrl(declared)} in ` +
     "another spelling. Its deliveries go there. If that is not the same place, declare the url as the service stores it."
   );
 }
@@ -23,5 +24,5 @@ export function shownStored(
   declarations: Declarations,
 ): string {
   const isSecret = declarations.isSecretUrl(declared) || declarations.isSecretUrl(url);
-  return isSecret ? `another url (${commandLine("get", id)} shows it)` : url.replace(/\?.*$/s, "?…");
+  return isSecret ? `another url (${commandLine("get", id)} shows it)` : foreign(url.replace(/\?.*$/s, "?…"));
 }
