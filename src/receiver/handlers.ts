@@ -115,7 +115,13 @@ class InvalidDataError extends CodedError<"INVALID_DATA"> {
   }
 }
 
+/** Of a record, the sender chooses the keys: what is no short name stays in `issues`. */
 function placeOf({ path = [] }: SchemaIssue): string {
   const names = path.map((part) => String(typeof part === "object" ? part.key : part));
-  return names.join(".").slice(0, 100) || "its root";
+  return (
+    names
+      .map((name) => (/^[\w$-]{1,40}$/.test(name) ? name : "…"))
+      .join(".")
+      .slice(0, 100) || "its root"
+  );
 }
