@@ -99,7 +99,7 @@ const sources = {
 const dense = {
   name: "dense",
   async renderChunk(code) {
-    const options = { loader: "js", target: "node20", minifyWhitespace: true, lineLimit: 500 };
+    const options = { loader: "js", target: "node20", minifyWhitespace: true, lineLimit: 1000 };
     return { code: (await require("esbuild").transform(code, options)).code };
   },
 };

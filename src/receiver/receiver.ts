@@ -25,7 +25,7 @@ import type {
 
 const DEFAULT_BODY_BYTES = 1024 * 1024;
 const JOB_AS_KEY =
-  "Deliveries are identified by the job's id, which all events of a job share, so only the first is handled. " +
+  "Deliveries are identified by the job's id, so only the first event of each job is handled. " +
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is code to copy.
   "Let dedupeKey return `${event}:${jobId}`.";
 

@@ -48,7 +48,7 @@ export function createLog(): Log {
   const kinds = new Map<string, { readonly at: number; readonly left: number }>();
   return (kind, line, { pauseMs = 60_000, details = [] } = {}) => {
     const now = performance.now();
-    const { at, left } = kinds.get(kind) ?? { at: Number.NEGATIVE_INFINITY, left: 0 };
+    const { at, left } = kinds.get(kind) ?? { at: -pauseMs, left: 0 };
     const isDue = now - at >= pauseMs;
     kinds.set(kind, isDue ? { at: now, left: 0 } : { at, left: left + 1 });
     if (isDue)
@@ -72,7 +72,7 @@ export function logRejection({ reason, status, unverifiedId, advice }: Rejection
     `${reason} ${isValidation}`,
     `A webhook request (${foreign(unverifiedId ?? "without an id")}) was refused (${reason}), and the response was ${status}. ` +
       `${isValidation ? "It is what a validation sends on purpose. " : ""}` +
-      `You see this once ${isOnce ? "" : "a minute "}for each reason; onRejected gets all. ` +
+      `Logged once${isOnce ? "" : " a minute"} for each reason; onRejected gets all. ` +
       "See node_modules/pulumi-webhook-endpoints/docs/signature-mismatch.md.",
     isOnce ? ONCE : {},
   );

@@ -61,7 +61,7 @@ describe("dedupeKey", () => {
       const log = jest.spyOn(console, "error").mockImplementation();
       const { outcomeOf } = receiverOf(option);
       for (let count = 0; count < 2; count += 1) await outcomeOf(delivered({ id }));
-      expect(log.mock.calls).toEqual([[expect.stringMatching(/the job's id, which all events/)]]);
+      expect(log.mock.calls).toEqual([[expect.stringMatching(/the job's id, so only the first event/)]]);
       log.mockRestore();
     },
   );

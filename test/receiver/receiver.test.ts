@@ -156,12 +156,12 @@ describe("a refused request", () => {
     for (let copy = 0; copy < 3; copy++) await refuseAll();
     const first = [
       /msg_validation_1.*\(signature-mismatch\), and the response was 401\. It is what a validation sends/,
-      /\(msg_x{196}…\).*\(signature-mismatch\), and the response was 401\. You see this once a minute/,
+      /\(msg_x{196}…\).*\(signature-mismatch\), and the response was 401\. Logged once a minute/,
       /\(missing-header\).*See node_modules.*signature-mismatch\.md\.$/,
       /^Move it\.$/,
     ];
     const scanned = [
-      /\(size\), and the response was 413\. You see this once for each reason/,
+      /\(size\), and the response was 413\. Logged once for each reason/,
       /\(method\), and the response was 405/,
       /\(incomplete-body\), and the response was 408/,
     ];

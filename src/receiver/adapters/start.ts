@@ -60,6 +60,6 @@ function checked(adapter: string, receiver: Receiver): Receiver {
 function noReceiver(adapter: string): TypeError {
   return new TypeError(
     `${adapter} did not get a receiver. Pass what createReceiver returns, await receiverFromStack first, or pass a function without ` +
-      "parameters that returns one: () => createReceiver(options).",
+      "parameters: () => createReceiver(options).",
   );
 }
