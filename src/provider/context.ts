@@ -1,6 +1,7 @@
 import type { Clock } from "../client/clock";
 import type { Origin } from "../shared/permanent";
 import type { EngineLog } from "./engine";
+import type { Accounts } from "./facts/account";
 import type { Declarations } from "./facts/declarations";
 import type { Endpoints } from "./facts/endpoints";
 import type { Existence } from "./facts/existence";
@@ -19,6 +20,7 @@ export interface Context {
   readonly registrations: Registrations;
   readonly declarations: Declarations;
   readonly service: Service;
+  readonly accounts: Accounts;
   readonly existence: Existence;
   readonly stack: Stack;
   readonly timeoutMs: number;

@@ -14,7 +14,8 @@ export type EndpointErrorCode =
   | "STILL_LISTED"
   | "ADOPT_TAKEN"
   | "ADOPT_MISMATCH"
-  | "OTHER_BASE_URL";
+  | "OTHER_BASE_URL"
+  | "OTHER_ACCOUNT";
 
 export class EndpointError extends CodedError<EndpointErrorCode> {
   override readonly name = "EndpointError";

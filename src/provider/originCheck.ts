@@ -3,6 +3,7 @@ import { commandLine } from "../shared/words";
 import type { Context } from "./context";
 import { EndpointError } from "./errors";
 import type { Row } from "./facts/existence";
+import { equalIn } from "./facts/identity";
 import { isRecordedUrl, sameness } from "./facts/same";
 import { type EndpointState, isPending } from "./state";
 
@@ -28,14 +29,16 @@ export class OriginCheck {
    * Returns whether what today's service has under a recorded id is that endpoint. What cannot be told apart counts as gone, is left alone, and
    * is named.
    */
-  isSameEndpoint(id: string, state: EndpointState, endpoint: Row | undefined): boolean {
+  async isSameEndpoint(id: string, state: EndpointState, endpoint: Row | undefined): Promise<boolean> {
     if (endpoint === undefined) return false;
     const { url } = endpoint;
     // A row that cannot be read is known by its url.
     const listed = "type" in endpoint ? endpoint : { url: url ?? "", type: state.type, createdAt: null };
     const isEqual = listed.type === state.type && isRecordedUrl(state, listed.url);
+    if (isEqual && this.isElsewhere(state)) return true;
+    const isElsewhere = this.isOtherService(state) || !(await this.#isOurs(state));
     // What a program only reads is whatever has its id.
-    if (this.isElsewhere(state) || state.external) return isEqual || !this.isElsewhere(state);
+    if (isElsewhere || state.external) return !isElsewhere;
     const answer = sameness(state, id, listed, this.context.graceMs);
     if (answer === "unknown")
       this.context.log.warn(
@@ -48,6 +51,7 @@ export class OriginCheck {
 
   /** Returns whether a recorded endpoint is at today's service, as far as that has to be asked. */
   async isHere(id: string, state: EndpointState): Promise<boolean> {
+    this.context.accounts.note(id, state);
     if (!this.isElsewhere(state) || isPending(state)) return true;
     return this.isSameEndpoint(id, state, await this.context.existence.find(id, state));
   }
@@ -55,18 +59,20 @@ export class OriginCheck {
   /**
    * Returns why an endpoint that is not here has to be registered again:
    * - `provider`: the program moved the resource to a provider of another name, with another base URL
-   * - `account`: it was registered with another key. A rotated key would find it
+   * - `account`: the same, with another key; or it was registered with a key that was rotated since, and is gone
    *
-   * @throws EndpointError `OTHER_BASE_URL` when the base URL changed without that
+   * @throws EndpointError `OTHER_BASE_URL` or `OTHER_ACCOUNT` when the base URL or the account changed without such a move
    */
-  reasonToMove(id: string, state: EndpointState): "account" | "provider" {
-    if (this.isOtherService(state) && this.isOtherProvider(state)) return "provider";
-    this.assertSameService(id, state);
-    this.context.log.warn(
-      "the account of the current API key doesn't have the endpoints that were registered with the previous key, so they are registered " +
-        "again. If you changed the key by mistake, stop here and restore it.",
-    );
+  async reasonToMove(id: string, state: EndpointState): Promise<"account" | "provider"> {
+    if (this.isOtherProvider(state)) return this.isOtherService(state) ? "provider" : "account";
+    await this.#assertSameOrigin(id, state);
+    this.context.log.warn(`endpoint ${foreign(id)} is gone, so it is registered again.`);
     return "account";
+  }
+
+  /** Returns whether a resource was recorded with a key of today's account. */
+  async #isOurs({ account }: Partial<EndpointState>): Promise<boolean> {
+    return account === undefined || this.context.accounts.isOurs(account);
   }
 
   /** Returns whether a resource has a provider of another name than the recorded one, so that its move is declared in the program. */
@@ -77,25 +83,54 @@ export class OriginCheck {
   /**
    * Concludes that a recorded endpoint no longer exists.
    *
-   * @throws EndpointError `OTHER_BASE_URL` when it was recorded with another base URL than today's
+   * @param isDeletion what an earlier move left behind may count as gone, too
+   * @throws EndpointError `OTHER_BASE_URL` or `OTHER_ACCOUNT` when it was recorded at another service than today's
    */
-  concludeGone(id: string, state: EndpointState, cause?: unknown): void {
-    this.assertSameService(id, state, cause);
-    if (!this.isElsewhere(state)) return;
-    this.context.log.warn(
-      `endpoint ${foreign(id)} is not in the account of the current API key, so it counts as deleted. It was registered with a different key. ` +
-        "If that key belongs to another account, delete the endpoint there.",
-    );
+  async concludeGone(id: string, state: EndpointState, { isDeletion = false } = {}): Promise<void> {
+    const { accounts, log } = this.context;
+    const mayBeLeft = isDeletion && !this.isOtherService(state) && this.isElsewhere(state);
+    if (mayBeLeft && !(await this.#isOurs(state)) && (await accounts.isLeftover(id, state)))
+      return log.warn(
+        `endpoint ${foreign(id)}, which was replaced, is not in the account of today's API key, so it counts as deleted. If it is in another account, ` +
+          "delete it there.",
+      );
+    await this.#assertSameOrigin(id, state);
   }
 
-  /** @throws EndpointError `OTHER_BASE_URL` when a resource was recorded with another base URL than today's */
-  assertSameService(id: string, state: EndpointState, cause?: unknown): void {
+  /**
+   * Refuses to settle a pending resource elsewhere. An endpoint that may be what it registered shows that the account is the same.
+   *
+   * @throws EndpointError `OTHER_BASE_URL` or `OTHER_ACCOUNT`
+   */
+  async assertPendingIsHere(id: string, state: EndpointState): Promise<void> {
+    if (!this.isOtherService(state) && this.isElsewhere(state)) {
+      const equal = equalIn(await this.context.service.list(), state);
+      if (equal.length > 0) return;
+    }
+    await this.#assertSameOrigin(id, state);
+  }
+
+  /** @throws EndpointError `OTHER_ACCOUNT` if something new would be registered in another account than the rest of the stack */
+  async assertNewIsHere(): Promise<void> {
+    const { accounts } = this.context;
+    const key = await accounts.otherKey();
+    if (key !== undefined) throw await accounts.stop("what this stack has", key);
+  }
+
+  /** @throws EndpointError `OTHER_BASE_URL` or `OTHER_ACCOUNT` when a resource was recorded at another service than today's */
+  async #assertSameOrigin(id: string, state: EndpointState): Promise<void> {
+    const { accounts } = this.context;
+    this.#assertSameService(id, state);
+    if (!this.isElsewhere(state) || this.isOtherProvider(state)) return;
+    if (!(await this.#isOurs(state))) throw await accounts.stop(`endpoint ${foreign(id)}`, state.account);
+  }
+
+  #assertSameService(id: string, state: EndpointState): void {
     if (!this.isOtherService(state)) return;
     throw new EndpointError(
       "OTHER_BASE_URL",
       `endpoint ${foreign(id)} was registered at ${foreign(String(state.baseUrl))}, and ${this.context.origin.baseUrl} does not have it. Ways on:`,
       {
-        cause,
         ways: [
           "If you changed the base URL by mistake, restore it and run `pulumi up`. (`pulumi refresh` and `pulumi destroy` use the settings of the last `pulumi up`, unless you add --run-program.)",
           "To move the endpoint to another service, give it a WebhooksProvider with a new name.",

@@ -1,6 +1,7 @@
 import { type Wait, WebhooksClient, type WebhooksClientOptions } from "../client";
 import type { Clock } from "../client/clock";
 import type { Engine, EngineLog } from "./engine";
+import { Accounts } from "./facts/account";
 import { Declarations } from "./facts/declarations";
 import { Endpoints } from "./facts/endpoints";
 import { Existence } from "./facts/existence";
@@ -58,9 +59,10 @@ function assemble(
   const onGone = (id: string) => endpoints.noteDeleted(id);
   const existence = new Existence({ service, clock, log, cancelled, onGone });
   const stack = new Stack({ ...options, log, declarations });
+  const accounts = new Accounts({ origin, service, stack });
   const context = {
     ...{ clock, log, cancelled, origin, timeoutMs, graceMs },
-    ...{ endpoints, registrations, declarations, service, existence, stack },
+    ...{ endpoints, registrations, declarations, service, existence, stack, accounts },
   };
   const search = new RegistrationSearch(context);
   const registrar = new Registrar(context, search);

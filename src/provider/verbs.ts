@@ -54,7 +54,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       if ("problems" in result)
         problems.push(...result.problems.map((problem) => `${problem} (SETTINGS_INVALID)`));
       else if (problems.length === 0) {
-        const { creations, declarations, ifExists, log, registrar } = result.run;
+        const { creations, declarations, ifExists, log, origins, registrar } = result.run;
         const inputs = { ifExists, ...args } as unknown as EndpointInputs;
         const name = noteHiddenInputs(result.run, news, inputs);
         if (!isNew && olds.adoptId !== undefined && olds.adoptId === args.adoptId)
@@ -62,8 +62,13 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         // Once: whoever keeps the endpoint as it is has read it.
         if (isNew || olds.url !== args.url || olds.type !== args.type)
           for (const warning of warnings) log.warn(aboutResource(name, warning));
-        // In turn: what an equal resource is about to get is not another's.
-        if (isNew) problems.push(...(await registrar.inTurn(inputs, () => creations.refusals(inputs))));
+        if (isNew) {
+          const otherAccount = await creations.refusalOfAccount(() => origins.assertNewIsHere());
+          problems.push(...otherAccount);
+          // In turn: what an equal resource is about to get is not another's.
+          const look = () => creations.refusals(inputs);
+          if (otherAccount.length === 0) problems.push(...(await registrar.inTurn(inputs, look)));
+        }
         // The program's class passes it, with an unknown value in a preview (engine rule 49).
         if (isNew && after !== undefined && after !== UNKNOWN_VALUE) after = await creations.serviceTime();
       }
@@ -85,7 +90,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       const isOtherPlugin = (olds.__provider === undefined) !== (news.__provider === undefined);
       if (isPending(olds)) {
         if (isOtherPlugin || origins.isOtherProvider(olds)) throw mustNotMove(olds);
-        origins.assertSameService(id, olds);
+        await origins.assertPendingIsHere(id, olds);
         registrations.notePending(id, olds);
         replaces.push("pending");
       }
@@ -102,14 +107,15 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         endpoints.noteDiff(id, replaces.length > 0);
       } else {
         // There, the id may be another endpoint's.
-        replaces.push(origins.reasonToMove(id, olds));
+        replaces.push(await origins.reasonToMove(id, olds));
       }
       const hasMoved = origins.isOtherService(olds) || olds.__provider !== news.__provider;
       return { changes: replaces.length > 0 || hasMoved, replaces };
     },
 
     async create(inputs: WithProvider<EndpointInputs>): Promise<dynamic.CreateResult> {
-      const { ifExists, registrar } = requireRun();
+      const { ifExists, origins, registrar } = requireRun();
+      await origins.assertNewIsHere();
       try {
         return await registrar.create({ ifExists, ...inputs });
       } catch (error) {
@@ -120,7 +126,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     },
 
     async read(id: string, props: WithProvider<Partial<EndpointState>> = {}): Promise<dynamic.ReadResult> {
-      const { endpoints, existence, origin, origins, registrar } = requireRun();
+      const { accounts, endpoints, existence, origin, origins, registrar } = requireRun();
       if (!isRecorded(props)) {
         const endpoint = await existence.look(id);
         if (isDenial(endpoint))
@@ -133,14 +139,15 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       }
       const { external, ip, type } = props;
       const isOwn = !external && !origins.isElsewhere(props);
-      if (isPending(props)) origins.assertSameService(id, props);
+      accounts.note(id, props);
+      if (isPending(props)) await origins.assertPendingIsHere(id, props);
       else if (isOwn) endpoints.noteHad(id);
       const endpoint = isPending(props)
         ? await registrar.settleForRead(id, props)
         : await existence.find(id, props);
-      const isSame = isPending(props) || origins.isSameEndpoint(id, props, endpoint);
+      const isSame = isPending(props) || (await origins.isSameEndpoint(id, props, endpoint));
       if (endpoint === undefined || !isSame) {
-        origins.concludeGone(id, props);
+        await origins.concludeGone(id, props);
         return {};
       }
       if (!external) endpoints.noteRead(endpoint.id);
@@ -168,9 +175,10 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     },
 
     async delete(id: string, state: WithProvider<EndpointState>): Promise<void> {
-      const { endpoints, existence, log, origins, registrar } = requireRun();
+      const { accounts, endpoints, existence, log, origins, registrar } = requireRun();
+      accounts.note(id, state);
       if (isPending(state)) {
-        origins.assertSameService(id, state);
+        await origins.assertPendingIsHere(id, state);
         return registrar.settleForDelete(id, state);
       }
       return registrar.inTurn(state, async () => {
@@ -181,8 +189,9 @@ export function createProvider(options: Partial<RunOptions> = {}) {
           return;
         }
         const row = await existence.row(id, state);
-        if (!origins.isSameEndpoint(id, state, row)) origins.concludeGone(id, state);
-        else if (!(await existence.remove(id, state))) origins.concludeGone(id, state);
+        const isIts = await origins.isSameEndpoint(id, state, row);
+        const isDeleted = isIts && (await existence.remove(id, state));
+        if (!isDeleted) await origins.concludeGone(id, state, { isDeletion: true });
         else endpoints.noteDeleted(id);
       });
     },

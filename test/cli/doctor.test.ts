@@ -133,11 +133,11 @@ test.each<[given: () => Partial<Backend>, finding: RegExp]>([
       service.remove("wh_1");
       return recordedAt({ account: "ffffff" });
     },
-    /^error: the stack dev registered jobs at http:.* with the API key ffffff, and today's settings are http:.* and [0-9a-f]{6} \(the keys' fingerprints\) \(OTHER_ACCOUNT\) pulumi preview --stack dev +# shows what would be registered again; if /,
+    /^error: The account of today's key \(fingerprint [0-9a-f]{6}\) has none of the endpoints that the stack dev registered with the key ffffff: it is another account \(jobs\) \(OTHER_ACCOUNT\) pulumi config set --secret webhooks:apiKey --stack dev {3}# the key of before/,
   ],
   [
     () => recordedAt({ baseUrl: "https://b.example.com" }),
-    /^error: .*registered jobs at https:\/\/b\.example\.com with the API key .*, and today's settings are http.* \(OTHER_ACCOUNT\) pulumi config set webhooks:baseUrl https:\/\/b\.example\.com --stack dev {3}# unless/,
+    /^error: .*registered jobs at https:\/\/b\.example\.com, and today's base URL is http.* \(OTHER_BASE_URL\) pulumi config set webhooks:baseUrl https:\/\/b\.example\.com --stack dev {3}# unless/,
   ],
   [
     () => ({ own: { dev: { resources: [jobs()] } } }),

@@ -6,12 +6,14 @@ import { allAt, Project } from "./project";
 jest.setTimeout(300_000);
 
 const command = join(__dirname, "../../dist/cli/main.js");
+/** Of another account. */
+const OTHER_KEY = "k3y-of-another";
 const PATHS = ["a", "b", "c", "d", "e", "f"];
 
 let emulator: Emulator;
 let project: Project;
 beforeEach(async () => {
-  emulator = await startEmulator({ apiKey: API_KEY });
+  emulator = await startEmulator({ apiKey: API_KEY, accounts: { [OTHER_KEY]: "other" } });
   project = new Project({ config: { "webhooks:baseUrl": emulator.url, "webhooks:apiKey": API_KEY } });
 });
 afterEach(async () => {
@@ -58,4 +60,76 @@ test("while a colleague's up runs, doctor says to wait, nothing of it is deleted
   expect(Object.values(project.ids()).sort()).toEqual(ids().sort());
   const after = await run("doctor");
   expect(after.output).toMatch(/Everything that was checked is in order/);
+});
+
+const setKey = (key: string) => project.succeed("config", "set", "--secret", "webhooks:apiKey", key);
+const count = (account: string) => emulator.endpoints(account).length;
+/** Declares endpoints of a provider that has the other key. */
+const moved = (paths: readonly string[]) =>
+  project.declare(
+    {},
+    `const provider = new WebhooksProvider("moved", { baseUrl: ${JSON.stringify(emulator.url)}, apiKey: ${JSON.stringify(OTHER_KEY)} });
+for (const name of ${JSON.stringify(paths)})
+  new WebhookEndpoint(name, { url: "https://hooks.example.com/" + name, type: "production" }, { provider });`,
+  );
+
+test("with the key of another account, nothing is registered, forgotten or left, and each way on that is named works", async () => {
+  const [own, more] = [PATHS.slice(0, 2), PATHS.slice(0, 3)];
+  project.declare(allAt(own));
+  await project.up();
+  const before = [...ids()].sort();
+
+  // A pipeline with the wrong key, and something new.
+  await setKey(OTHER_KEY);
+  project.declare(allAt(more));
+  const stops = [
+    await project.fail("preview"),
+    await project.failUp(),
+    await project.fail("refresh", "--yes", "--skip-preview", "--run-program"),
+    await project.fail("destroy", "--yes", "--skip-preview", "--run-program"),
+    (await run("doctor")).output,
+  ];
+  for (const output of stops) expect(output).toMatch(/it is another account[\s\S]*\(OTHER_ACCOUNT\)/);
+  expect([ids().sort(), count("other")]).toEqual([before, 0]);
+  expect(Object.values(project.ids()).sort()).toEqual(before);
+
+  // Restored.
+  await setKey(API_KEY);
+  expect(await project.up()).toMatch(/\+ 1 created/);
+  expect(await project.refresh()).toMatch(/unchanged/);
+  expect([count("default"), count("other")]).toEqual([3, 0]);
+
+  // The same account, a new key, and nothing there any more.
+  for (const { id } of emulator.endpoints()) emulator.remove(id);
+  emulator.rotateKey(API_KEY, "k3y-again");
+  await setKey("k3y-again");
+  const [, forget = ""] =
+    /forget them and run `pulumi up`: (pulumi state delete .*?)(?: \(OTHER_ACCOUNT\))?$/m.exec(
+      await project.failUp(),
+    ) ?? [];
+  expect(forget.match(/pulumi state delete/g)).toHaveLength(3);
+  for (const line of forget.split(" && "))
+    await project.succeed(...line.replaceAll("'", "").split(" ").slice(1));
+  expect(await project.up()).toMatch(/\+ 3 created/);
+  expect([count("default"), count("other")]).toEqual([3, 0]);
+
+  // A provider of a new name, with the other key.
+  moved(more);
+  await project.up();
+  expect([count("default"), count("other")]).toEqual([0, 3]);
+  expect(await project.preview()).toMatch(/unchanged/);
+});
+
+test("what a move leaves behind in an account whose key is lost counts as gone, with a warning", async () => {
+  const own = PATHS.slice(0, 2);
+  project.declare(allAt(own));
+  await project.up();
+  await setKey(OTHER_KEY);
+  // It stores the wrong key.
+  await project.failUp();
+  moved(own);
+  expect(await project.up()).toMatch(/which was replaced, is not in the account of today's API key/);
+  expect([count("default"), count("other")]).toEqual([2, 2]);
+  expect(Object.keys(project.endpoints()).sort()).toEqual(own);
+  expect(await project.preview()).toMatch(/unchanged/);
 });

@@ -178,10 +178,10 @@ export class Actor {
     for (const problem of problems) this.#tell(problem);
     for (const warning of this.world.warnings.slice(this.#warned)) {
       this.#tell(`warning: ${warning}`);
-      // An endpoint that was edited, too, looks like another account's under a rotated key.
-      if (/these endpoints are left|is not in the account of the current API key/.test(warning))
+      if (/these endpoints are left|is not in the account of today's API key/.test(warning))
         this.#left.push(warning);
     }
+    await this.#forget(problems);
     this.#warned = this.world.warnings.length;
     for (const endpoint of this.world.service.endpoints)
       if (this.#isAdopted(endpoint, program)) {
@@ -192,6 +192,23 @@ export class Actor {
     // Also what an earlier run warned of: it was killed when the state still had the endpoint, and no later run names it.
     this.#deleteNamed(this.#left);
     return problems;
+  }
+
+  /**
+   * What has lost all endpoints of a key that was rotated, or had them edited, looks like another account's: the person knows better, and goes
+   * the third way on.
+   */
+  async #forget(problems: Problems): Promise<void> {
+    for (const problem of problems) {
+      const [, key] = /registered with the key ([0-9a-f]{6}): it is another account/.exec(problem) ?? [];
+      if (key === undefined) continue;
+      // By then everything is there that was asked for.
+      await this.world.time.pass(GRACE_MS);
+      const { stack } = this.world;
+      this.#tell(`a person forgets what was registered with the key ${key}`);
+      stack.resources = stack.resources.filter(({ outputs }) => outputs?.account !== key);
+      this.#left.push(problem);
+    }
   }
 
   /** Whether the stack may have an endpoint because a resource says "adopt". */

@@ -369,25 +369,6 @@ test("delete deletes what a diff of the same run kept first, and replaces", asyn
 
 const elsewhere = { baseUrl: "https://old.example.com" };
 
-test.each([false, true])(
-  "a rotated key replaces nothing, and another account's key replaces with a warning (ids count for each: %s)",
-  async (countsIds) => {
-    begin({ countsIds });
-    const { id, outs } = await made();
-    world.rotateKey("");
-    expect(await next().diff(id, outs, inputs)).toEqual({ changes: false, replaces: [] });
-    service.accounts.set("another", "another");
-    const theirs = service.add({ url: urlOf("theirs") }, "another");
-    expect(theirs.id === id).toBe(countsIds);
-    const other = next({ "webhooks:apiKey": "another" });
-    expect((await other.diff(id, outs, inputs)).replaces).toEqual(["account"]);
-    expect(await other.read(id, outs)).toEqual({});
-    await other.delete(id, outs);
-    expect(ids()).toEqual([id, theirs.id]);
-    warned(/registered again.*restore it/s, /counts as deleted.*different key/);
-  },
-);
-
 test("a service that has moved is recorded without a request that changes anything", async () => {
   const { id, outs } = await made();
   const old = { ...outs, ...elsewhere };

@@ -14,7 +14,8 @@ import { findingOf, keysOfAccount, notCheckedIn, settingsFindings, shownSettings
 import { readVersions, versionFindings } from "./versions";
 
 /** The commands of remedies that ask before they do something. */
-const ASKS = /\b(pulumi (up|destroy|refresh(?! --clear)|state delete)|npx \S+ (delete|check-service))\b/g;
+const ASKS =
+  /\b(pulumi (up|destroy|refresh(?! --clear)|state delete(?! --yes))|npx \S+ (delete|check-service))\b/g;
 
 interface Flags {
   readonly all?: boolean;
@@ -42,10 +43,10 @@ export const doctor: Subcommand<Flags> = {
       settings.push(...shownSettings(account, env));
       origin = account.origin;
       let list: EndpointList;
-      let keys = new Set<unknown>([origin.account]);
+      let keys: Set<string> | undefined;
       try {
         list = await output.during(() => "Waiting for the service…", account.client.list());
-        keys = keysOfAccount(origin, stacks, list);
+        keys = await keysOfAccount(account, stacks, list);
       } finally {
         findings.push(...settingsFindings(account, pulumi, stacks, keys));
       }
@@ -108,14 +109,14 @@ async function goneOf(
   list: EndpointList,
   stacks: readonly KnownStack[],
   { client, origin }: Account,
-  keys: ReadonlySet<unknown>,
+  keys: ReadonlySet<string>,
 ) {
   if (!list.complete) return [];
   const listed = new Set([...list.endpoints, ...list.unrecognized].map(({ id }) => id));
   const missing = stacks
     .flatMap((stack) => stack.state.endpoints.map((resource): StackResource => ({ stack, resource })))
     .filter(({ resource: { id = "", outputs, delete: isLeaving } }) => {
-      const isOfAccount = outputs?.baseUrl === origin.baseUrl && keys.has(outputs.account);
+      const isOfAccount = outputs?.baseUrl === origin.baseUrl && keys.has(String(outputs.account));
       return isOfAccount && !isLeaving && !isPendingId(id) && !listed.has(id);
     });
   // A list may lag behind.

@@ -25,6 +25,7 @@ type FindingCode =
   | "MANAGED_TWICE"
   | "UNMANAGED"
   | "OTHER_ACCOUNT"
+  | "OTHER_BASE_URL"
   | "RECEIVER_OUTPUT_MISSING"
   | "NO_STACK"
   | "VERSION_OLD";

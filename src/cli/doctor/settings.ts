@@ -1,4 +1,6 @@
 import type { EndpointList } from "../../client";
+import { undefinedIfGone } from "../../client/errors";
+import { describeOtherAccount, forgetting, keysOf } from "../../provider/facts/account";
 import { isPendingId } from "../../provider/facts/identity";
 import { providerNameOf, type Resource, wantedBy } from "../../provider/facts/resource";
 import { ENVIRONMENT_NAMES, SETTING_NAMES } from "../../provider/settings";
@@ -74,35 +76,22 @@ export function notCheckedIn(
   return [...(deployed.length === 0 ? [] : [receivers]), ...new Set(accounts)];
 }
 
-/**
- * Returns the fingerprints of the API keys of today's account: that of today's key, and those that were recorded with endpoints that the
- * service lists today, as before a rotation.
- */
-export function keysOfAccount(origin: Origin, { known }: Stacks, { endpoints }: EndpointList) {
-  const byId = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint]));
-  const recorded = known.flatMap(({ state }) =>
-    state.endpoints.filter(({ id = "", outputs }) => {
-      const listed = byId.get(id);
-      return (
-        listed !== undefined &&
-        outputs?.baseUrl === origin.baseUrl &&
-        state.holderOf(listed, origin)?.kind === "own"
-      );
-    }),
-  );
-  return new Set<unknown>([origin.account, ...recorded.map(({ outputs }) => outputs?.account)]);
+/** Returns the fingerprints of the API keys of today's account, as the provider finds them. */
+export function keysOfAccount({ client, origin }: Account, { known }: Stacks, list: EndpointList) {
+  const resources = known.flatMap(({ state }) => state.endpoints);
+  return keysOf(origin, resources, { list, get: (id) => client.get(id).catch(undefinedIfGone) });
 }
 
 /**
  * Finds settings that hold a secret in plain text, or that lead elsewhere than those that the selected stack recorded.
  *
- * @param keys the fingerprints of those of today's account
+ * @param keys the fingerprints of those of today's account; undefined if the service could not be asked
  */
 export function* settingsFindings(
   { configuration, origin }: Account,
   { withStack }: Pulumi,
   { known }: Stacks,
-  keys: ReadonlySet<unknown>,
+  keys: ReadonlySet<string> | undefined,
 ): Generator<Finding> {
   const { value, secret } = configuration?.["webhooks:apiKey"] ?? {};
   if (value && secret !== true)
@@ -113,25 +102,36 @@ export function* settingsFindings(
         "webhooks:apiKey is stored without --secret, so the stack's file holds the API key in plain text",
       remedy: `${withStack("pulumi config set --secret webhooks:apiKey")}   # with a new key, if the file was committed`,
     };
-  const originOf = ({ outputs }: Resource) =>
-    ({ ...origin, ...outputs }) as Pick<Origin, "baseUrl" | "account">;
   const selected = known.find(({ isSelected }) => isSelected);
   if (selected === undefined) return;
-  const others = selected.state.endpoints.filter((each) => {
-    const { baseUrl, account } = originOf(each);
-    const isSame = baseUrl === origin.baseUrl && keys.has(account);
-    return !isSame && providerNameOf(each) === undefined && !isPendingId(each.id ?? "");
-  });
-  if (others[0] === undefined) return;
-  const { baseUrl, account } = originOf(others[0]);
   const name = quoted(selected.name);
+  const recorded = selected.state.endpoints.filter(
+    (each) => providerNameOf(each) === undefined && !isPendingId(each.id ?? "") && !each.delete,
+  );
+  const baseUrlOf = ({ outputs }: Resource) => String(outputs?.baseUrl ?? origin.baseUrl);
+  const moved = recorded.filter((each) => baseUrlOf(each) !== origin.baseUrl);
+  if (moved[0] !== undefined) {
+    const baseUrl = baseUrlOf(moved[0]);
+    yield found("OTHER_BASE_URL", {
+      message: `the stack ${selected.name} registered ${namesOf(moved)} at ${foreign(baseUrl)}, and today's base URL is ${origin.baseUrl}`,
+      remedy: `pulumi config set webhooks:baseUrl ${quoted(baseUrl)} --stack ${name}   # unless the service has moved: then pulumi up`,
+    });
+  }
+  const accountOf = ({ outputs }: Resource) => String(outputs?.account ?? origin.account);
+  const strangers = recorded.filter(
+    (each) => baseUrlOf(each) === origin.baseUrl && keys?.has(accountOf(each)) === false,
+  );
+  if (strangers[0] === undefined) return;
   yield found("OTHER_ACCOUNT", {
-    message:
-      `the stack ${selected.name} registered ${joined(others.map(({ urn }) => nameOf(urn)))} at ${foreign(baseUrl)} with the API key ${foreign(account)}, ` +
-      `and today's settings are ${origin.baseUrl} and ${origin.account} (the keys' fingerprints)`,
-    remedy:
-      baseUrl === origin.baseUrl
-        ? `pulumi preview --stack ${name}   # shows what would be registered again; if that is not meant, restore the key`
-        : `pulumi config set webhooks:baseUrl ${quoted(baseUrl)} --stack ${name}   # unless the service has moved: then pulumi up`,
+    message: `${describeOtherAccount(`the stack ${selected.name}`, foreign(accountOf(strangers[0])), origin.account)} (${namesOf(strangers)})`,
+    remedy: `pulumi config set --secret webhooks:apiKey --stack ${name}   # the key of before, or correct WEBHOOKS_API_KEY; then pulumi up. To move to another account, give the endpoints a WebhooksProvider with a new name`,
+    otherwise: `${forgetting(
+      strangers.map(({ urn }) => urn),
+      ` --stack ${name}`,
+    )}   # instead, if it is the same account, and all of them were deleted there; then pulumi up`,
   });
+}
+
+function namesOf(resources: readonly Resource[]): string {
+  return joined(resources.map(({ urn }) => nameOf(urn)));
 }

@@ -2,7 +2,7 @@ import { WebhookError } from "../../client";
 import { UNKNOWN_VALUE } from "../../shared/unknownValue";
 import { CLEAR_OPERATIONS } from "../../shared/words";
 import type { Context } from "../context";
-import { explain, isUnauthorized } from "../errors";
+import { EndpointError, explain, isUnauthorized } from "../errors";
 import type { EndpointInputs } from "../state";
 import { adopts, refusalOf } from "./refusals";
 import type { RegistrationSearch } from "./registrationSearch";
@@ -48,6 +48,18 @@ export class CreationCheck {
     const refusal = decision && refusalOf(decision, inputs, this.context, stack.unreadable);
     // A preview that fails would keep `up` from ever telling which stack it is.
     return refusal === undefined || stack.isAmbiguous ? [] : [refusal.message];
+  }
+
+  /** Returns why nothing new may be registered with today's key, as far as the service can be asked. */
+  async refusalOfAccount(assertNewIsHere: () => Promise<void>): Promise<string[]> {
+    if (this.#lookFailed) return [];
+    try {
+      await assertNewIsHere();
+      return [];
+    } catch (error) {
+      if (error instanceof EndpointError) return [error.message];
+      return this.#failed(error);
+    }
   }
 
   /** Returns the service's time; undefined if it tells none, or cannot be asked now. */
