@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { secret } from "../receiver/support";
 import { inCloudWorld, useLogin } from "./cloud/cloudWorld";
 import { endUp, interruptUp, sigkill, sigkillOfTheEngine } from "./interruption";
 import { NativeProject } from "./nativeProject";
@@ -45,17 +46,28 @@ test.concurrent("between a kill and `pulumi cancel` the command changes nothing 
     service.expectExactly(project, TEN);
   }));
 
-test.concurrent("three lost responses of each kind are made up for by one more up", () =>
+test.concurrent("three lost responses of each kind are made up for by one more up, and a receiver reads the stack's output with the token alone", () =>
   inCloudWorld(Project, { config, switches: before }, async (world) => {
     const { project, service } = world;
     const nine = allAt(["a", "b", "c", "d", "e", "f", "g", "h", "i"]);
-    project.declare(nine);
+    const output = `exports.receiver = require("pulumi-webhook-endpoints").receiverConfig({ secrets: ["${secret}"] });`;
+    project.declare(nine, output);
     for (const kind of ["lost-before", "lost-after", "hang-after"] as const)
       service.fault({ operation: "register", kind, times: 3 });
     // What was made is found in the run itself; what was not stays pending.
     expect(await project.failUp()).toMatch(/REGISTRATION_PENDING/);
     await project.up();
     service.expectExactly(project, nine);
+    // Where a receiver runs there is no project, and no passphrase.
+    const source = `{ stackName: "${project.stackName}", workDir: "/" }`;
+    const receiver = `require("pulumi-webhook-endpoints/stack").receiverFromStack(${source}, { handlers: {}, onUnhandled() {} })`;
+    const { output: said } = await project.run(
+      process.execPath,
+      "-e",
+      `${receiver}.then(() => console.log("ready"))`,
+    );
+    expect(said).toBe("ready\n");
+    project.expectHidden(secret);
   }));
 
 const NATIVE = (names: readonly string[]) =>

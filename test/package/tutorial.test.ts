@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { PulumiCloud } from "../engine/cloud/pulumiCloud";
 import { Project } from "../engine/project";
 import { read } from "./pages";
 import { fakeNpm, freePort, Terminal } from "./terminal";
@@ -12,14 +13,21 @@ const STEPS =
 /** The project has its packages, its folder and its CLI. */
 const DONE = /^(mkdir|cd|export) /;
 
-const project = new Project();
+// The page keeps the state in a folder, as the quick start does, whose test is on one. It says that the same commands work in Pulumi Cloud.
+let cloud: PulumiCloud;
+let project: Project;
 const terminals: Terminal[] = [];
+beforeAll(async () => {
+  cloud = await PulumiCloud.start();
+  project = new Project({ cloud });
+});
 afterAll(async () => {
   for (const terminal of terminals) await terminal.end();
   project.dispose();
+  await cloud.stop();
 });
 
-test("every step of the tutorial works as it is printed", async () => {
+test("every step of the tutorial works as it is printed, in Pulumi Cloud", async () => {
   const [service, receiver] = [await freePort(), await freePort()];
   const here = (text: string) =>
     text
