@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import { Argument, Option } from "commander";
-import { WebhookError, type WebhooksClient } from "../client";
 import type { EndpointType } from "../client/endpoint";
-import { undefinedIfGone } from "../client/errors";
+import type { Existence } from "../provider/facts/existence";
 import { wantedBy } from "../provider/facts/resource";
+import { CodedError } from "../shared/codedError";
 import { foreign } from "../shared/escape";
 import { COMMAND, countOf, quoted } from "../shared/words";
 
-import { withAccount } from "./account";
+import { existenceIn, withAccount } from "./account";
 import { duration } from "./duration";
 import { CliError } from "./errors";
 import { inParallel } from "./inParallel";
@@ -76,7 +76,7 @@ export const deletion: Subcommand<Flags> = {
       const isAgreed = free.length > 0 && (await confirm(context, question, yes));
       const unchanged = isAgreed ? stillOrphans(context, free, await look()) : [];
       context.endItself();
-      return remove(context, account.client, { chosen: orphans ? free : wanted, unchanged });
+      return remove(context, existenceIn(account, context), { chosen: orphans ? free : wanted, unchanged });
     });
   },
 };
@@ -158,20 +158,20 @@ function stillOrphans(context: Context, chosen: readonly Entry[], inventory: Inv
  */
 async function remove(
   { output, signal }: Context,
-  client: WebhooksClient,
+  existence: Existence,
   { chosen, unchanged }: Record<"chosen" | "unchanged", readonly Entry[]>,
 ): Promise<boolean> {
   const deleted = new Set<Entry>();
-  const failures: WebhookError[] = [];
+  const failures: CodedError[] = [];
   const removeOne = async (entry: Entry) => {
     const { id } = entry.endpoint;
     if (signal.aborted || failures.length > 0) return;
     try {
-      await client.delete(id).catch(undefinedIfGone);
+      await existence.remove(id, entry.endpoint);
       deleted.add(entry);
       output.line(`Deleted ${foreign(id)}`);
     } catch (error) {
-      if (!(error instanceof WebhookError)) throw error;
+      if (!(error instanceof CodedError)) throw error;
       failures.push(error);
     }
   };

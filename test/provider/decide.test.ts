@@ -154,7 +154,7 @@ test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
   ["a fit at the beginning of the window", "take a", [made("a", 13)], [sent(8)]],
   ["a fit at the end of the window", "take a", [made("a", 80)], [sent(100)]],
   ["a fit of the first of two kills", "take a", [made("a", 90)], twice],
-  ["a fit that a dynamic resource may have", "take a", [made("a", 5)], [sent(8)], perhaps],
+  ["a fit that a dynamic resource may have", "doubt a", [made("a", 5)], [sent(8)], perhaps],
   ["a fit, and nearly the url", "take a", [made("n", 5, near), made("a", 5)], [sent(8)]],
   // Evidence, no fit, a partial list.
   ["no fit in a partial list", "unknowable", [], [sent(100)], partial],

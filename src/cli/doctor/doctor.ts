@@ -1,9 +1,9 @@
 import type { EndpointList } from "../../client";
-import { undefinedIfGone } from "../../client/errors";
+import type { Existence } from "../../provider/facts/existence";
 import { isPendingId } from "../../provider/facts/identity";
 import { CodedError } from "../../shared/codedError";
 import { COMMAND, countOf, joined } from "../../shared/words";
-import { type Account, withAccount } from "../account";
+import { type Account, existenceIn, withAccount } from "../account";
 import { type Entry, inventoryOf } from "../inventory/inventory";
 import type { StackResource } from "../inventory/owner";
 import { type KnownStack, readStacks } from "../inventory/stacks";
@@ -53,7 +53,7 @@ export const doctor: Subcommand<Flags> = {
       const inventory = inventoryOf(list, stacks, account.connection.timeoutMs);
       entries = inventory.entries;
       findings = [...findings, ...listFindings(inventory, pulumi)];
-      gone = await goneOf(list, own, account, keys);
+      gone = await goneOf(list, own, account, keys, existenceIn(account, context));
       return list.endpoints.length;
     });
     let blocked: string | undefined;
@@ -108,8 +108,9 @@ function toPaste(remedy: string, { pulumi, terminal }: Context, blocked: string 
 async function goneOf(
   list: EndpointList,
   stacks: readonly KnownStack[],
-  { client, origin }: Account,
+  { origin }: Account,
   keys: ReadonlySet<string>,
+  existence: Existence,
 ) {
   if (!list.complete) return [];
   const listed = new Set([...list.endpoints, ...list.unrecognized].map(({ id }) => id));
@@ -119,8 +120,7 @@ async function goneOf(
       const isOfAccount = outputs?.baseUrl === origin.baseUrl && keys.has(String(outputs.account));
       return isOfAccount && !isLeaving && !isPendingId(id) && !listed.has(id);
     });
-  // A list may lag behind.
-  const asking = missing.map(({ resource: { id = "" } }) => client.get(id).catch(undefinedIfGone));
+  const asking = missing.map(({ resource: { id = "", outputs } }) => existence.find(id, { ...outputs }));
   const found = await Promise.all(asking);
   return missing.filter((_, at) => found[at] === undefined);
 }

@@ -48,6 +48,12 @@ export function ownersIn(stacks: Stacks, graceMs: number): (endpoint: Endpoint) 
   return (endpoint) => {
     const by = recorded.get(endpoint.id);
     if (by !== undefined) return managed(by);
+    const others = stacks.known.flatMap((stack) => {
+      const holder = stack.state.otherHolderOf(endpoint);
+      return holder === undefined ? [] : [{ stack, ...holder }];
+    });
+    const [other = others[0]] = others.filter(({ kind }) => kind === "other");
+    if (other !== undefined) return other.kind === "other" ? managed([other]) : sealed(other);
     const found = unfinished.find(({ mayHave }) => mayHave(endpoint));
     return found === undefined ? unmanaged(stacks) : pending(found);
   };
@@ -90,6 +96,15 @@ function managed(by: readonly StackResource[]): Owner {
     `it is managed by ${shown} (${by[0]?.resource.urn}). To delete it, take it out of that program, and run \`pulumi up\`. To manage ` +
     "it in another stack, run `pulumi state move`";
   return { kind: "managed", by, shown, whyNotOrphan };
+}
+
+/** A dynamic resource has its id, and holds something that the state encrypts. */
+function sealed(by: StackResource): Owner {
+  const shown = `perhaps ${describeOwned(by)}`;
+  const whyNotOrphan =
+    `${describeOwned(by)} (${by.resource.urn}), a dynamic resource with this id, may have it: what it holds is encrypted. To delete it, take ` +
+    "it out of that program, and run `pulumi up`";
+  return { kind: "managed", by: [by], shown, whyNotOrphan };
 }
 
 function pending(by: StackResource): Owner {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Deployment, Resource } from "../../provider/facts/resource";
-import { StackState } from "../../provider/facts/stackState";
+import { mayHaveEndpoint, StackState } from "../../provider/facts/stackState";
 
 import { isEndpointToken } from "../../shared/permanent";
 import { stackOf } from "../../shared/urn";
@@ -132,7 +132,7 @@ async function readStack(pulumi: Pulumi) {
     pending_operations: operations.filter(({ resource }) => isEndpointToken(resource.type)),
   };
   const root = resources.find(({ type }) => type === "pulumi:pulumi:Stack");
-  const state = new StackState(kept);
+  const state = new StackState({ ...kept, resources: resources.filter(mayHaveEndpoint) });
   const [any = operations[0]?.resource] = resources;
   const hasOperations = operations.length > 0;
   const isOpen = hasOperations || state.unanswered.length > 0;

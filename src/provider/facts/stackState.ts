@@ -55,12 +55,20 @@ export class StackState {
    * recorded with another base URL or key must have its url and type, too.
    */
   holderOf(endpoint: Pick<Endpoint, "id"> & Partial<Endpoint>, origin: Origin): Holder | undefined {
-    const holders = (this.#byId.get(endpoint.id) ?? []).flatMap((resource): Holder[] => {
-      const kind = holdingOf(resource, endpoint, origin);
-      return kind === undefined ? [] : [{ resource, kind }];
-    });
-    const order: readonly Holder["kind"][] = ["own", "other", "perhaps"];
-    return order.flatMap((kind) => holders.filter((each) => each.kind === kind)).at(0);
+    const own = this.#with(endpoint.id).find(
+      (each) => isEndpointToken(each.type) && isOwn(each, endpoint, origin),
+    );
+    return own === undefined ? this.otherHolderOf(endpoint) : { resource: own, kind: "own" };
+  }
+
+  /** Returns the resource of another type that has an endpoint, or may have it. */
+  otherHolderOf({ id, url }: Pick<Endpoint, "id"> & Partial<Endpoint>): Holder | undefined {
+    const others = this.#with(id).filter((each) => !isEndpointToken(each.type) && !each.delete);
+    const holds = (each: Resource) => url !== undefined && urlsIn(each).some((its) => sameUrl(its, url));
+    const other = others.find(holds);
+    if (other !== undefined) return { resource: other, kind: "other" };
+    const perhaps = others.find(isSealed);
+    return perhaps && { resource: perhaps, kind: "perhaps" };
   }
 
   /**
@@ -93,12 +101,10 @@ export class StackState {
     return this.unanswered.filter((each) => isOf(each, query)).map(evidenceOf);
   }
 
-  /** Returns whether a resource, or an operation that has not ended, declares this url in plain text. */
-  declares(url: string): boolean {
-    return [...this.endpoints, ...this.#creations].some((each) => {
-      const declared = wantedBy(each);
-      return declared !== undefined && sameUrl(declared.url, url);
-    });
+  /** Returns whether a resource, or an operation that has not ended, declares this url in plain text. @param except its URNs do not count */
+  declares(url: string, except: readonly string[]): boolean {
+    const others = [...this.endpoints, ...this.#creations].filter(({ urn }) => !except.includes(urn));
+    return others.some((each) => sameUrl(wantedBy(each)?.url ?? "", url));
   }
 
   /**
@@ -114,6 +120,10 @@ export class StackState {
   /** Returns how many creations at one of these URNs and with this `__after` have not ended. */
   countCreations(urns: readonly string[], after: number | undefined): number {
     return this.#creations.filter((each) => urns.includes(each.urn) && afterOf(each) === after).length;
+  }
+
+  #with(id: string): readonly Resource[] {
+    return this.#byId.get(id) ?? [];
   }
 
   get #resources(): readonly Resource[] {
@@ -140,30 +150,29 @@ export class StackState {
   }
 }
 
-function holdingOf(
-  resource: Resource,
-  { url, type }: Partial<Endpoint>,
-  origin: Origin,
-): Holder["kind"] | undefined {
-  const values = { ...resource.inputs, ...resource.outputs };
-  if (isEndpointToken(resource.type)) {
-    const { baseUrl = origin.baseUrl, account = origin.account } = resource.outputs ?? {};
-    if (baseUrl === origin.baseUrl && account === origin.account) return "own";
-    const declared = wantedBy(resource);
-    if (declared === undefined || url === undefined || type === undefined) return "own";
-    return declared.type === type &&
-      isRecordedUrl({ storedAs: resource.outputs?.storedAs, url: declared.url }, url)
-      ? "own"
-      : undefined;
-  }
-  if (resource.delete) return undefined;
-  const strings = stringsIn([resource.inputs, resource.outputs]);
-  if (url !== undefined && strings.some((each) => sameUrl(each, url))) return "other";
-  return DYNAMIC.test(resource.type) && isEncrypted(values) ? "perhaps" : undefined;
+/** Returns whether a resource of any type may have an endpoint, whichever that is. */
+export function mayHaveEndpoint(resource: Resource): boolean {
+  return (
+    isEndpointToken(resource.type) ||
+    (resource.id !== undefined && (urlsIn(resource).length > 0 || isSealed(resource)))
+  );
+}
+
+function isOwn({ inputs, outputs }: Resource, { url, type }: Partial<Endpoint>, origin: Origin): boolean {
+  const { baseUrl = origin.baseUrl, account = origin.account, storedAs } = outputs ?? {};
+  const declared = wantedBy({ inputs: inputs ?? {}, outputs: outputs ?? {} });
+  if (baseUrl === origin.baseUrl && account === origin.account) return true;
+  if (declared === undefined || url === undefined || type === undefined) return true;
+  return declared.type === type && isRecordedUrl({ url: declared.url, storedAs }, url);
 }
 
 /** How deep a resource's properties are searched. */
 const DEEPEST = 5;
+
+/** Returns the urls that a resource holds in plain text. */
+function urlsIn({ inputs, outputs }: Resource): string[] {
+  return stringsIn([inputs, outputs]).filter((each) => /^https?:/i.test(each));
+}
 
 function stringsIn(value: unknown, depth = 0): string[] {
   if (typeof value === "string") return [value];
@@ -171,10 +180,14 @@ function stringsIn(value: unknown, depth = 0): string[] {
   return Object.values(value).flatMap((each) => stringsIn(each, depth + 1));
 }
 
-/** `pulumi stack export` prints a secret as an object with its ciphertext. */
-function isEncrypted(value: unknown, depth = 0): boolean {
+/** Returns whether a resource is a dynamic one that holds a secret, which `pulumi stack export` prints as an object with its ciphertext. */
+function isSealed({ type, inputs, outputs }: Resource): boolean {
+  return DYNAMIC.test(type) && hasCiphertext([inputs, outputs]);
+}
+
+function hasCiphertext(value: unknown, depth = 0): boolean {
   if (typeof value !== "object" || value === null || depth > DEEPEST) return false;
-  return "ciphertext" in value || Object.values(value).some((each) => isEncrypted(each, depth + 1));
+  return "ciphertext" in value || Object.values(value).some((each) => hasCiphertext(each, depth + 1));
 }
 
 function isOf(resource: Resource, { wanted, urns, origin }: EvidenceQuery): boolean {

@@ -11,7 +11,7 @@ export interface Source {
   /** What may have made an endpoint for the resource. */
   readonly evidence: readonly Evidence[];
   readonly ownerOf: OwnerOf;
-  /** Returns whether anything of this stack declares exactly this url. */
+  /** Returns whether another resource of this stack declares exactly this url. */
   readonly declares: (url: string) => boolean;
   /** Whether the resource's `adoptId` has no effect any more: it has an endpoint, or had this `adoptId` before. */
   readonly isSpent: boolean;
@@ -36,7 +36,8 @@ export function match(
   const { evidence, ownerOf } = source;
   const isUnowned = (endpoint: Endpoint) => ["nobody", "perhaps"].includes(ownerOf(endpoint).kind);
   const { fitting, fits } = fitsOf(free.filter(isUnowned), evidence, graceMs);
-  const why = reasonToDoubt({ fitting, fits }, wanted);
+  const holder = fits.map(ownerOf).find(isOther);
+  const why = holder ? describeOwner(holder) : reasonToDoubt({ fitting, fits }, wanted);
   if (why !== undefined) return { kind: "doubt", endpoints: fits, why };
   const [endpoint] = fits;
   const by = fitting.find((each) => endpoint && isFit(endpoint, each, graceMs));

@@ -131,19 +131,29 @@ export class RegistrationSearch {
     const isSpent = declarations.isSpent(inputs);
     const { adoptId } = inputs;
     const isSpentInState = adoptId !== undefined && urns.some((urn) => state?.isSpent(urn, adoptId) ?? false);
-    const known = { ...this.#source(state, [...open, ...more], inputs), isSpent: isSpent || isSpentInState };
-    const certain = { ...this.#source(undefined, noted, inputs), isSpent };
+    const known = {
+      ...this.#source(state, [...open, ...more], inputs, urns),
+      isSpent: isSpent || isSpentInState,
+    };
+    const certain = { ...this.#source(undefined, noted, inputs, urns), isSpent };
     const found = adoptId === undefined || isSpent ? undefined : await service.get(adoptId);
     const named = found && !isDenial(found) ? found : undefined;
     return { known, certain, named };
   }
 
-  #source(state: StackState | undefined, evidence: readonly Evidence[], { url }: Wanted): Source {
+  /** @param urns of the resource that it is about, as far as they are known */
+  #source(
+    state: StackState | undefined,
+    evidence: readonly Evidence[],
+    { url }: Wanted,
+    urns: readonly string[] = [],
+  ): Source {
     const { declarations } = this.context;
+    const declares = (other: string) => declarations.hasUrl(other) || (state?.declares(other, urns) ?? false);
     return {
       evidence,
       ownerOf: ownersIn(state, this.context),
-      declares: (other) => other !== url && (declarations.hasUrl(other) || (state?.declares(other) ?? false)),
+      declares: (other) => other !== url && declares(other),
       isSpent: false,
     };
   }
