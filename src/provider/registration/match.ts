@@ -1,7 +1,7 @@
 import type { Endpoint, EndpointList } from "../../client";
 import { sameUrl } from "../../shared/url";
 import { type Evidence, isFit } from "../facts/evidence";
-import type { OwnerOf } from "../facts/owner";
+import { describeOwner, isOther, type OwnerOf } from "../facts/owner";
 import type { Wanted } from "../facts/resource";
 import { nearlySameUrl } from "../facts/same";
 import { parseTimestamp } from "../facts/time";

@@ -34,12 +34,14 @@ export function refusalOf(
       return mismatch(decision.endpoint, wanted, declarations);
     case "taken":
       return taken(decision, doubt);
-    case "doubt":
+    case "doubt": {
+      const isEqual = decision.endpoints.every(({ url }) => sameUrl(url, wanted.url));
       return new EndpointError(
         "REGISTRATION_IN_DOUBT",
         `${describeDoubt(wanted, decision)} Nothing was registered or changed. Ways on:`,
-        { ways: waysOn(decision.endpoints, wanted) },
+        { ways: waysOn(decision.endpoints, wanted, isEqual) },
       );
+    }
     case "exists":
       return exists(decision, wanted, doubt);
     case "unknowable":
@@ -61,13 +63,12 @@ function taken(
   { endpoint: { id }, owner }: Extract<Stop, { kind: "taken" }>,
   doubt: string | undefined,
 ): EndpointError {
-  const ways = isOther(owner)
-    ? `${describeOwner(owner)}.`
-    : "Name it in only one of them. If the resource was renamed, give it an alias of its old name instead of adoptId.";
-  return new EndpointError(
-    "ADOPT_TAKEN",
-    `cannot adopt endpoint ${foreign(id)}: another resource of this stack already has it. ${doubt === undefined ? "" : `(${doubt}) `}${ways}`,
-  );
+  const source = doubt === undefined ? "" : `(${doubt}) `;
+  const why = isOther(owner)
+    ? `${describeOwner(owner)}. ${source}`
+    : `another resource of this stack already has it. ${source}Name it in only one of them. If the resource was renamed, give it an alias of its ` +
+      "old name instead of adoptId.";
+  return new EndpointError("ADOPT_TAKEN", `cannot adopt endpoint ${foreign(id)}: ${why}`);
 }
 
 function exists(
@@ -187,23 +188,26 @@ function describeEndpoints(endpoints: readonly Shown[]): string {
   return `${named.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 }
 
+/** @param isEqual false if the endpoints only nearly have the declared url: then nothing but `adoptId` takes one */
 function waysOn(
   endpoints: readonly Shown[],
   { ifExists }: { readonly ifExists?: IfExists | undefined },
+  isEqual = true,
 ): string[] {
   const [{ id } = { id: "" }] = endpoints;
   const isOne = endpoints.length === 1;
   return [
     `If ${isOne ? "it" : "one of them"} is this resource's, set adoptId${isOne ? adoptIdOf(id) : " to its id"}. (A resource that ` +
       "has another endpoint already also needs another name, without an alias.)",
-    ifExists === "adopt"
-      ? 'ifExists: "adopt" takes over the only endpoint with this url and type, if the service lists all of its endpoints: delete what nobody needs.'
-      : "To take over everything that exists and this program declares, run `WEBHOOKS_IF_EXISTS=adopt pulumi up` (in a pipeline with --yes), without an edit.",
+    isEqual &&
+      (ifExists === "adopt"
+        ? 'ifExists: "adopt" takes over the only endpoint with this url and type, if the service lists all of its endpoints: delete what nobody needs.'
+        : "To take over everything that exists and this program declares, run `WEBHOOKS_IF_EXISTS=adopt pulumi up` (in a pipeline with --yes), without an edit."),
     `If another stack has it (${commandLine("get", id, " --all")} tells), move that resource here with \`pulumi state move\`, or declare another url ` +
       "or type.",
     `If nobody needs it, delete it with ${commandLine("delete", id)} (in a pipeline with --yes): after a kill, once another way on has settled what is in doubt.`,
     'To register another one on purpose, set ifExists: "register" for one run. Each event is then delivered to both.',
-  ];
+  ].filter((way) => way !== false);
 }
 
 /** Returns the rest of "set adoptId": the id, unless nobody should write it into a program. */
