@@ -1,4 +1,5 @@
 import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "../program/lookup";
+import { foreign } from "../shared/escape";
 import type { schema } from "./schema";
 import type { Properties } from "./values";
 
@@ -22,7 +23,7 @@ export async function callFunction(
   options: LookupOptions,
 ): Promise<Properties> {
   const look = FUNCTIONS[token];
-  if (look === undefined) throw new Error(`webhooks has no function ${token}`);
+  if (look === undefined) throw new Error(`webhooks has no function ${foreign(token)}`);
   const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));
   return { ...(await look(given, options)) };
 }

@@ -2,6 +2,7 @@ import { SECRET_INPUT, URN_INPUT } from "../provider/arguments";
 import type { RunOptions } from "../provider/run";
 import type { Configuration } from "../provider/settings";
 import { createProvider } from "../provider/verbs";
+import { foreign } from "../shared/escape";
 import { createReceiverValidation } from "../validation/provider";
 import { type ResourceToken, schema } from "./schema";
 import type { Properties, Revealed } from "./values";
@@ -54,7 +55,7 @@ export function createResources(options: Pick<RunOptions, "engine" | "environmen
     /** @throws Error for a resource that the schema does not have */
     of(urn: string): Resource {
       const token = urn.split("::")[2]?.split("$").at(-1) ?? "";
-      if (!isResource(token)) throw new Error(`webhooks has no resource ${token}`);
+      if (!isResource(token)) throw new Error(`webhooks has no resource ${foreign(token)}`);
       const { properties, inputProperties } = schema.resources[token];
       const secrets = Object.entries(inputProperties).filter(([, property]) => "secret" in property);
       const secretNames = secrets.map(([name]) => name);

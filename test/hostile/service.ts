@@ -9,7 +9,7 @@ afterEach(() => {
 /** An endpoint as a hostile service lists it: any field may be anything. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Starts a service that has these endpoints, and responds with the given body to whatever else. Returns its base URL. */
+/** Starts a service that has these endpoints, and responds to whatever else with this JSON. Returns its base URL. */
 export async function hostileService(rows: readonly Row[], refusal: unknown = {}): Promise<string> {
   const list = JSON.stringify(rows);
   const server = createServer((request, response) => {
@@ -20,7 +20,10 @@ export async function hostileService(rows: readonly Row[], refusal: unknown = {}
     request.resume();
     if (isList) response.end(list);
     else if (request.method === "GET" && found) response.end(JSON.stringify(found));
-    else response.writeHead(request.method === "POST" ? 422 : 404).end(JSON.stringify(refusal));
+    else
+      response
+        .writeHead(request.method === "POST" ? 422 : 404)
+        .end(typeof refusal === "string" ? refusal : JSON.stringify(refusal));
   });
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));

@@ -21,7 +21,7 @@ export const VALUES: Readonly<Record<string, string>> = {
 export const EACH_VALUE: readonly (readonly [what: string, value: string])[] = Object.entries(VALUES);
 
 /** No line for people is longer, in characters. */
-const LONGEST_LINE = 4_000;
+const LONGEST_LINE = 4_001;
 /** What an advised command may name as the endpoint: a plain id, or that somebody must look it up. */
 const ADVISED = /npx pulumi-webhook-endpoints (?:get|delete)((?: --\w+)*) (\S+)/g;
 
