@@ -8,7 +8,6 @@ import {
   isUnreachableHost,
   isUrl,
 } from "../shared/url";
-import { nameOf } from "../shared/urn";
 import type { Context } from "./context";
 import { isPendingId } from "./facts/identity";
 import { IF_EXISTS } from "./settings";
@@ -40,7 +39,7 @@ export function declaredArguments(news: Inputs): Inputs {
   return Object.fromEntries(Object.entries(news).filter(isDeclared));
 }
 
-/** Notes what the program's class passes to `check` alone. @returns the name of the resource */
+/** Notes what the program's class passes to `check` alone. @returns the URN of the resource */
 export function noteHiddenInputs(
   { declarations, stack }: Pick<Context, "declarations" | "stack">,
   news: Inputs,
@@ -51,7 +50,7 @@ export function noteHiddenInputs(
   if (news[SECRET_INPUT] === true) declarations.noteSecretUrl(inputs.url);
   const urn = textOf(URN_INPUT);
   declarations.note(inputs, urn);
-  return urn === undefined ? undefined : nameOf(urn);
+  return urn;
 }
 
 /**

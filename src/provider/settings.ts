@@ -27,6 +27,10 @@ export type IfExists = (typeof IF_EXISTS)[number];
 /** Where a `WebhooksProvider` passes its own name to the plugin. It is not a setting: nothing else sets it. */
 export const PROVIDER_NAME_KEY = "webhooks:providerName";
 
+/** A query runs in the program, and finds what the program has set there. */
+const OTHER_PROCESS =
+  ". (The provider is another process than the program, so it does not see what the program puts into process.env.)";
+
 /** Looks up a setting in a provider's or a stack's configuration, by its name there, such as `webhooks:apiKey`. */
 export type Configuration = (key: string) => string | undefined;
 
@@ -65,7 +69,8 @@ export function resolveSettings(
   };
   const need = (name: SettingName, what: string): string => {
     const value = look(name);
-    if (value === undefined) problems.push(`${what} is missing; set it with ${places(name)}`);
+    if (value === undefined)
+      problems.push(`${what} is missing; set it with ${places(name)}${withStack ? "" : OTHER_PROCESS}`);
     return value ?? "";
   };
   const baseUrl = need("baseUrl", "the service's base URL");

@@ -3,6 +3,7 @@ import { systemClock } from "../client/clock";
 import { foreign } from "../shared/escape";
 import { AFTER_INPUT } from "../shared/permanent";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
+import { nameOf } from "../shared/urn";
 import { changedArguments, checkArguments, declaredArguments, noteHiddenInputs } from "./arguments";
 import { aboutResource, connectEngine } from "./engine";
 import { EndpointError, explained, PendingError, settingsUnusable } from "./errors";
@@ -56,17 +57,17 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       else if (problems.length === 0) {
         const { creations, declarations, ifExists, log, origins, registrar } = result.run;
         const inputs = { ifExists, ...args } as unknown as EndpointInputs;
-        const name = noteHiddenInputs(result.run, news, inputs);
+        const urn = noteHiddenInputs(result.run, news, inputs);
         if (!isNew && olds.adoptId !== undefined && olds.adoptId === args.adoptId)
           declarations.noteSpent(inputs);
         // Once: whoever keeps the endpoint as it is has read it.
         if (isNew || olds.url !== args.url || olds.type !== args.type)
-          for (const warning of warnings) log.warn(aboutResource(name, warning));
+          for (const warning of warnings) log.warn(aboutResource(urn && nameOf(urn), warning));
         if (isNew) {
           const otherAccount = await creations.refusalOfAccount(() => origins.assertNewIsHere());
           problems.push(...otherAccount);
           // In turn: what an equal resource is about to get is not another's.
-          const look = () => creations.refusals(inputs);
+          const look = () => creations.refusals(inputs, urn);
           if (otherAccount.length === 0) problems.push(...(await registrar.inTurn(inputs, look)));
         }
         // The program's class passes it, with an unknown value in a preview (engine rule 49).

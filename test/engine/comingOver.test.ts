@@ -92,7 +92,8 @@ new Hook("jobs", { endpoint: ${JSON.stringify(at("jobs").url)}, type: "productio
     const declared = { jobs: at("jobs"), scripted: at("scripted") };
     project.declare(declared);
     await keeps(world, declared, async () => {
-      await project.fail("preview");
+      const stop = await project.fail("preview");
+      expect(stop).toMatch(/"jobs" of the type \S+ has it.*pulumi state delete .*::jobs.*ENDPOINT_EXISTS/s);
       expect(await project.succeed("stack", "--show-urns")).toContain(urnOf(HOOK, "jobs"));
       await project.succeed("state", "delete", urnOf(HOOK, "jobs"), "--yes");
       project.env.WEBHOOKS_IF_EXISTS = "adopt";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { commandsOf, packedFiles, read, root } from "./pages";
 
 const CLI_COMMANDS =
-  /^pulumi (new|package add|plugin install|stack init|up|preview|refresh|destroy|cancel|config (set|rm)|stack (output|export|import|select|--show-urns)|state (delete|move)|import|env run)\b/;
+  /^pulumi (new|package add|plugin install|stack init|up|preview|refresh|destroy|cancel|config (set|rm)|stack (output|export|import|ls|rm|select|--show-urns)|state (delete|move)|import|whoami|env run)\b/;
 
 const { scripts } = JSON.parse(read("package.json"));
 const pages = packedFiles().filter((file) => file.endsWith(".md"));

@@ -341,14 +341,28 @@ test("a stop names the ids, the times and each way on, one a line", () => {
   expect(unread).toMatch(/\(No CLI\. So .*rename without an alias/);
 });
 
-test("a stop because of a resource of another type names it, and the alias that hands its endpoint over", () => {
-  const owner = { kind: "other", resource: hook } as const;
+test.each<[string, object | undefined, RegExp]>([
+  [
+    "an alias if its outputs are called as an endpoint's",
+    { ...wanted },
+    /aliases: \[\{ type: "pulumi-nodejs:dynamic:Resource" \}\]/,
+  ],
+  [
+    "`state delete` if its outputs have other names",
+    { endpoint: wanted.url },
+    /`pulumi state delete .*::hook`/,
+  ],
+  ["`state delete` if it has none", undefined, /`pulumi state delete .*::hook`/],
+])("a stop because of a resource of another type names it, and %s", (_, outputs, way) => {
+  const resource = { ...hook, ...(outputs && { outputs: { ...outputs } }) };
+  const owner = { kind: "other", resource } as const;
   const stops = [
     { kind: "exists", endpoints: [made("a")], left: 1, owner },
     { kind: "taken", endpoint: made("a"), owner },
   ] as const;
-  for (const stop of stops)
-    expect(refusalOf(stop, wanted, { declarations })?.message).toMatch(
-      /"hook" of the type pulumi-nodejs:dynamic:Resource has it.*aliases: \[\{ type: "pulumi-nodejs:dynamic:Resource" \}\]/s,
-    );
+  for (const stop of stops) {
+    const message = refusalOf(stop, wanted, { declarations })?.message;
+    expect(message).toMatch(/"hook" of the type pulumi-nodejs:dynamic:Resource has it\./);
+    expect(message).toMatch(way);
+  }
 });

@@ -35,8 +35,8 @@ test("settings come from the configuration first, then from the environment, the
 });
 
 test.each<[string, string, string, RegExp]>([
-  ["no base URL", "baseUrl", "", /base URL is missing/],
-  ["no API key", "apiKey", "", /API key is missing.*--secret/],
+  ["no base URL", "baseUrl", "", /base URL is missing.*another process.*process\.env/],
+  ["no API key", "apiKey", "", /API key is missing.*--secret.*another process.*process\.env/],
   ["a relative base URL", "baseUrl", "example.com", /baseUrl must be an absolute URL/],
   ["plain http to another host", "baseUrl", "http://example.com", /baseUrl must begin with "https:/],
   ["a base URL with a password", "baseUrl", "https://u:k3y@example.com", /user name or password/],

@@ -26,7 +26,7 @@ export const CLAUSES = {
     service:
       "Every response has the url exactly as it was registered, apart from percent-encoding and the like.",
     otherwise:
-      "Warns at each registration, with the url that the service stored: users must declare it so, as a refresh would replace the endpoint otherwise.",
+      "Warns with the url that the service stored, and recognizes its endpoint by that. After a lost response or a kill, users must decide whether an endpoint with another spelling is theirs.",
   },
   "list-lag": {
     service: "Within five seconds, the list contains a new endpoint.",
@@ -60,12 +60,12 @@ export const CLAUSES = {
     service:
       "Within five seconds, the list no longer contains a deleted endpoint, and a get of it gets 404 or 410.",
     otherwise:
-      "Takes it for an endpoint that exists. A refresh keeps it, and a repeated deletion fails: users must take it out of the state with `pulumi state delete`.",
+      "Takes it for an endpoint that exists. A refresh keeps its resource, and who declares its url again is stopped. A deletion that is repeated, as after a kill, fails with `STILL_LISTED`: users must take the resource out of the state with `pulumi state delete`.",
   },
   ids: {
     service: "No new endpoint gets the id of a deleted one.",
     otherwise:
-      "May take the new endpoint for the deleted one, which another stack or a state may still name, and then delete what is somebody else's.",
+      "Tells the new endpoint from the deleted one by `createdAt`. What it can't tell apart, it leaves alone and names, and users must decide.",
   },
   "unknown-id": {
     service: "Get and delete of an id that does not exist, or no longer, get 404 or 410.",

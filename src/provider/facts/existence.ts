@@ -73,20 +73,29 @@ export class Existence {
 
   /** Deletes an endpoint. Returns whether the service did it; false if the endpoint was gone. @throws EndpointError `STILL_LISTED` */
   async remove(id: string, made: Made): Promise<boolean> {
-    const { clock, cancelled, service } = this.options;
+    const { service } = this.options;
     const first = await service.delete(id);
     if (first === undefined) return true;
     if ((await this.#afterDenial(id, made, first)) === undefined) return false;
     // It is there, so the denial came from somebody else.
     const second = await service.delete(id);
     if (second === undefined) return true;
-    for (;;) {
-      if ((await this.#afterDenial(id, made, second)) === undefined) return false;
-      const leftMs = second.deniedAt + LAG_MS - clock.now();
-      if (leftMs <= 0 || cancelled?.aborted) throw stillListed("delete", id, second);
-      await sleep(Math.min(PAUSE_MS, leftMs), { clock, signal: cancelled });
-      await service.listNow();
-    }
+    if (await this.#shownAfterLag(id, made, second)) throw stillListed("delete", id, second);
+    return false;
+  }
+
+  /**
+   * Asks for an endpoint that a list shows, before a resource adopts it: a list may show what is being deleted. Returns undefined if it is
+   * gone. @throws EndpointError `STILL_LISTED`
+   */
+  async confirm({ id, createdAt }: Endpoint): Promise<Endpoint | undefined> {
+    const { service } = this.options;
+    const first = await service.get(id);
+    if (!isDenial(first)) return first;
+    if (!(await this.#shownAfterLag(id, { createdAt }, first))) return undefined;
+    const second = await service.get(id);
+    if (!isDenial(second)) return second;
+    throw stillListed("adopt", id, second);
   }
 
   /**
@@ -135,6 +144,18 @@ export class Existence {
     return undefined;
   }
 
+  /** Returns whether there still is an endpoint that was denied, once the list can no longer lag behind its deletion. */
+  async #shownAfterLag(id: string, made: Made, denial: Denial): Promise<boolean> {
+    const { clock, cancelled, service } = this.options;
+    for (;;) {
+      if ((await this.#afterDenial(id, made, denial)) === undefined) return false;
+      const leftMs = denial.deniedAt + LAG_MS - clock.now();
+      if (leftMs <= 0 || cancelled?.aborted) return true;
+      await sleep(Math.min(PAUSE_MS, leftMs), { clock, signal: cancelled });
+      await service.listNow();
+    }
+  }
+
   /** Returns a list that was sent after a denial. The newer one of two recent ones that lack an id is as good. */
   async #listAfter({ deniedAt }: Denial, id?: string): Promise<Listing> {
     const { service } = this.options;
@@ -179,7 +200,11 @@ export function isDenial(answer: Row | Denial): answer is Denial {
   return "deniedAt" in answer;
 }
 
-function stillListed(verb: "read" | "delete", id: string, { cause }: Denial): EndpointError {
+function stillListed(verb: "read" | "delete" | "adopt", id: string, { cause }: Denial): EndpointError {
+  const wayOn =
+    verb === "adopt"
+      ? 'set ifExists: "register" for one run, which registers another one'
+      : "run `pulumi state delete` for the resource";
   return new EndpointError(
     "STILL_LISTED",
     `cannot ${verb} endpoint ${foreign(id)}: the service answers as if it did not exist, and its list still shows it. Nothing was changed. Ways on:`,
@@ -187,7 +212,7 @@ function stillListed(verb: "read" | "delete", id: string, { cause }: Denial): En
       cause,
       ways: [
         "Run the same command again: a proxy in front of the service, or one of its servers, may have answered.",
-        "If the service goes on showing what it has deleted, run `pulumi state delete` for the resource.",
+        `If the service goes on showing what it has deleted, ${wayOn}.`,
       ],
     },
   );

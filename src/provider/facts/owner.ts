@@ -2,6 +2,7 @@ import type { Endpoint } from "../../client";
 import { foreign } from "../../shared/escape";
 import type { Origin } from "../../shared/permanent";
 import { nameOf } from "../../shared/urn";
+import { quoted } from "../../shared/words";
 import type { Endpoints } from "./endpoints";
 import type { Resource } from "./resource";
 import type { StackState } from "./stackState";
@@ -44,13 +45,18 @@ export function ownersIn(
   };
 }
 
-/** Names a resource of another type that has an endpoint, or may have it, and the alias that hands it over. */
+/** Names a resource of another type that has an endpoint, or may have it. */
 export function describeOwner({ kind, resource }: OtherOwner): string {
-  const { type, urn } = resource;
   const has = kind === "other" ? "has it" : "may have it: it holds something that the state encrypts";
-  const alias = `aliases: [{ type: ${foreign(JSON.stringify(type))} }]`;
-  return (
-    `the resource ${foreign(JSON.stringify(nameOf(urn)))} of the type ${foreign(type)} ${has}. To hand it over without touching the service, give the new resource ` +
-    `that name and the option ${alias}, and take the old one out of the program`
-  );
+  return `the resource ${foreign(JSON.stringify(nameOf(resource.urn)))} of the type ${foreign(resource.type)} ${has}`;
+}
+
+/** Says how such a resource hands its endpoint over. An alias does only if its outputs are called as those of an endpoint. */
+export function howToHandOver({ resource: { type, urn, outputs } }: OtherOwner): string {
+  const isAlike = outputs !== undefined && "url" in outputs && "type" in outputs;
+  return isAlike
+    ? "To hand it over without touching the service, give the new resource the same name and the option aliases: " +
+        `[{ type: ${foreign(JSON.stringify(type))} }], and take the old one out of the program.`
+    : `To hand it over without touching the service, run \`pulumi state delete ${quoted(urn)}\`, take the old resource out of the program, and ` +
+        "let the new one adopt the endpoint.";
 }

@@ -11,9 +11,10 @@ export function gracePeriodFor(timeoutMs: number): number {
   return Math.max(2 * timeoutMs, LEAST_GRACE_MS);
 }
 
-/** ISO 8601 with a time zone, or the format of HTTP. Without a zone, nothing says which clock a time is on. */
-const READABLE =
-  /^(\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*(Z|[+-]\d\d:?\d\d)|[a-z]{3}, \d\d [a-z]{3} \d{4} .* (GMT|UTC))$/i;
+/** ISO 8601 with a time zone, also as databases print it. Without a zone, nothing says which clock a time is on. */
+const ISO = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(?:Z|UTC|GMT|([+-]\d\d):?(\d\d)?)$/i;
+/** The format of HTTP. */
+const HTTP = /^[a-z]{3}, \d\d [a-z]{3} \d{4} .* (GMT|UTC)$/i;
 /** Seconds, or milliseconds, since 1970. */
 const EPOCH = /^\d{10}(\d{3})?$/;
 
@@ -21,7 +22,9 @@ const EPOCH = /^\d{10}(\d{3})?$/;
 export function parseTimestamp(timestamp: string | null): number | undefined {
   const text = timestamp?.trim() ?? "";
   if (EPOCH.test(text)) return Number(text.padEnd(13, "0"));
-  const time = READABLE.test(text) ? Date.parse(text) : Number.NaN;
+  const [iso, date, timeOfDay, hours = "+00", minutes = "00"] = ISO.exec(text) ?? [];
+  const readable = iso === undefined ? HTTP.exec(text)?.[0] : `${date}T${timeOfDay}${hours}:${minutes}`;
+  const time = Date.parse(readable ?? "");
   return Number.isNaN(time) ? undefined : time;
 }
 

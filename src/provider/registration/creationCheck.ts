@@ -1,7 +1,10 @@
-import { WebhookError } from "../../client";
+import { type Endpoint, WebhookError } from "../../client";
+import { foreign } from "../../shared/escape";
 import { UNKNOWN_VALUE } from "../../shared/unknownValue";
+import { nameOf } from "../../shared/urn";
 import { CLEAR_OPERATIONS } from "../../shared/words";
 import type { Context } from "../context";
+import { aboutResource } from "../engine";
 import { EndpointError, explain, isUnauthorized } from "../errors";
 import type { EndpointInputs } from "../state";
 import { adopts, refusalOf } from "./refusals";
@@ -17,6 +20,8 @@ const INTERRUPTED =
 
 /** The check of a creation: what `check` tells of a new resource before anything happens. */
 export class CreationCheck {
+  /** The new resources that would adopt an endpoint, by its id. */
+  readonly #adopting = new Map<string, Set<string>>();
   /** True once a look has failed. Checks run one after the other, so each would wait as long (engine rule 36). */
   #lookFailed = false;
 
@@ -28,15 +33,20 @@ export class CreationCheck {
   /**
    * Looks what `create` would do with a new resource, before anything is registered, and returns why it would stop. Best effort, because
    * `create` decides again; but a refused key should show in the preview.
+   *
+   * @param urn undefined if nobody told it
    */
-  async refusals(inputs: EndpointInputs): Promise<string[]> {
-    const { declarations, endpoints, log, stack } = this.context;
-    const { adoptId, type, url } = inputs;
+  async refusals(inputs: EndpointInputs, urn = ""): Promise<string[]> {
+    const { endpoints, log, stack } = this.context;
+    const { adoptId, ifExists, ip, type, url } = inputs;
     if (adoptId !== undefined) {
-      if (!(await this.search.isSpent(inputs))) endpoints.noteAdoptId(adoptId);
+      if (await this.search.isSpent(inputs)) return [];
+      endpoints.noteAdoptId(adoptId);
+      if (adoptId !== UNKNOWN_VALUE) this.#warnOfIp(inputs, adoptId, urn);
       return [];
     }
-    const isUnknown = url === UNKNOWN_VALUE || String(type) === UNKNOWN_VALUE;
+    // What a preview does not know yet may still come out well.
+    const isUnknown = [ifExists, ip, type, url].map(String).includes(UNKNOWN_VALUE);
     const look = this.#lookFailed || isUnknown ? undefined : this.search.preview(inputs);
     // The state is read before this run begins to create: its own operations would look like interrupted ones.
     const reading = stack.state();
@@ -44,7 +54,7 @@ export class CreationCheck {
     if ((await reading)?.interrupted.length) log.info(INTERRUPTED);
     if (looked.status === "rejected") return this.#failed(looked.reason);
     const decision = looked.value;
-    if (decision?.kind === "adopt") log.info(declarations.aboutResource(inputs, adopts(decision.endpoint)));
+    if (decision?.kind === "adopt") this.#sayAdoption(inputs, decision.endpoint, urn);
     const refusal = decision && refusalOf(decision, inputs, this.context, stack.unreadable);
     // A preview that fails would keep `up` from ever telling which stack it is.
     return refusal === undefined || stack.isAmbiguous ? [] : [refusal.message];
@@ -60,6 +70,29 @@ export class CreationCheck {
       if (error instanceof EndpointError) return [error.message];
       return this.#failed(error);
     }
+  }
+
+  #sayAdoption(inputs: EndpointInputs, endpoint: Endpoint, urn: string): void {
+    const { log } = this.context;
+    const { id } = endpoint;
+    const all = (this.#adopting.get(id) ?? new Set<string>()).add(urn);
+    this.#adopting.set(id, all);
+    log.info(about(urn, adopts(endpoint)));
+    this.#warnOfIp(inputs, id, urn);
+    if (all.size === 1) return;
+    const names = [...all].map((each) => foreign(JSON.stringify(nameOf(each)))).join(" and ");
+    log.warn(
+      `${names} have the same url and type, and would all adopt endpoint ${foreign(id)}. One of them adopts it, and each other one registers another ` +
+        "endpoint, so that each event is delivered several times. Declare one resource for each url.",
+    );
+  }
+
+  #warnOfIp({ ip }: EndpointInputs, id: string, urn: string): void {
+    if (ip === undefined) return;
+    const warning =
+      `endpoint ${foreign(id)} is adopted as it is. The service does not tell its ip, so nothing shows that it has the declared one. To be sure, adopt ` +
+      "it without ip, and add ip in a later run, which registers an endpoint with it in its place.";
+    this.context.log.warn(about(urn, warning));
   }
 
   /** Returns the service's time; undefined if it tells none, or cannot be asked now. */
@@ -78,4 +111,8 @@ export class CreationCheck {
       );
     return [];
   }
+}
+
+function about(urn: string, message: string): string {
+  return aboutResource(urn === "" ? undefined : nameOf(urn), message);
 }

@@ -4,7 +4,7 @@ import { describeUrl, sameUrl } from "../../shared/url";
 import { commandLine, countOf, isPlainId } from "../../shared/words";
 import { EndpointError, reworded } from "../errors";
 import type { Declarations } from "../facts/declarations";
-import { describeOwner, isOther } from "../facts/owner";
+import { describeOwner, howToHandOver, isOther } from "../facts/owner";
 import type { Wanted } from "../facts/resource";
 import type { IfExists } from "../settings";
 import type { Decision, Shown, Stop } from "./decide";
@@ -65,7 +65,7 @@ function taken(
 ): EndpointError {
   const source = doubt === undefined ? "" : `(${doubt}) `;
   const why = isOther(owner)
-    ? `${describeOwner(owner)}. ${source}`
+    ? `${describeOwner(owner)}. ${source}${howToHandOver(owner)}`
     : `another resource of this stack already has it. ${source}Name it in only one of them. If the resource was renamed, give it an alias of its ` +
       "old name instead of adoptId.";
   return new EndpointError("ADOPT_TAKEN", `cannot adopt endpoint ${foreign(id)}: ${why}`);
@@ -80,7 +80,7 @@ function exists(
   if (owner !== undefined)
     return new EndpointError(
       "ENDPOINT_EXISTS",
-      `${has}: ${describeEndpoints(endpoints)}. Nothing was registered, because ${describeOwner(owner)}. To register another one on purpose, set ` +
+      `${has}: ${describeEndpoints(endpoints)}. Nothing was registered, because ${describeOwner(owner)}. ${howToHandOver(owner)} To register another one on purpose, set ` +
         'ifExists: "register" for one run. Each event is then delivered to both.',
     );
   return new EndpointError(

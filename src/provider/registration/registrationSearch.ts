@@ -55,7 +55,7 @@ export class RegistrationSearch {
 
   /** Asks, and waits while the decision may still be another one. @param inputs what a proof is about; undefined: nothing needs one */
   async #conclude(wish: Wish, known: Known, inputs?: EndpointInputs): Promise<Conclusion> {
-    const { clock, cancelled, graceMs, service, stack } = this.context;
+    const { clock, cancelled, existence, graceMs, service, stack } = this.context;
     let [facts, doubt]: [Known, string | undefined] = [known, undefined];
     let list = await service.list();
     const firstSentAt = list.sentAt;
@@ -75,6 +75,10 @@ export class RegistrationSearch {
         if (pauseMs === FIRST_PAUSE_MS) this.#say(wish.wanted, decision.milliseconds);
         await listAfter(Math.min(pauseMs, decision.milliseconds));
         pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+      } else if (decision.kind === "adopt" && decision.endpoint !== facts.named) {
+        const endpoint = await existence.confirm(decision.endpoint);
+        if (endpoint !== undefined) return { decision: { kind: "adopt", endpoint }, list, doubt };
+        list = await service.list();
       } else if (!mayBeAbsence(decision) || !(await this.#isStale(list))) {
         return { decision, list, doubt: doubt ?? stack.unreadable };
       } else if (waitedMs >= LAG_MS) {
