@@ -63,7 +63,7 @@ export function backend(options: Backend): Surroundings["runPulumi"] {
         return { ...done(listed), stderr: args.includes("--all") ? warning : "" };
       }
       case "whoami --json":
-        return done({ user: "anna", url: options.url });
+        return done({ user: "anna", url: options.url ?? "" });
       case "stack --stack":
         return { ...done(null), stdout: "\tStarted: 3 minutes ago\n\tRequested By: anna\n" };
       case "stack export": {

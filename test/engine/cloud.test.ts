@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { secret } from "../receiver/support";
 import { inCloudWorld, useLogin } from "./cloud/cloudWorld";
+import { API_KEY } from "./httpService";
 import { endUp, interruptUp, sigkill, sigkillOfTheEngine } from "./interruption";
 import { NativeProject } from "./nativeProject";
 import { allAt, at, Project } from "./project";
@@ -10,8 +11,8 @@ jest.setTimeout(600_000);
 
 const config = { "webhooks:timeoutSeconds": "10" };
 const TEN = allAt(Array.from({ length: 10 }, (_, index) => `e${index}`));
-/** An export shows the state as it was before the run under way. */
-const before = { shows: "before" } as const;
+/** An export shows the state as it was before the run under way, and null before the first one. */
+const before = { shows: "before", nulls: true } as const;
 const command = join(__dirname, "../../dist/cli/main.js");
 
 test.concurrent("between a kill and `pulumi cancel` the command changes nothing that the run may have, and then one up on another machine is exact", () =>
@@ -119,3 +120,26 @@ test.concurrent.each([
       service.expectExactly(project, TEN);
     }),
 );
+
+test.concurrent("who sees not every stack is asked before orphans are deleted, and who sees them all deletes nothing that one has", () =>
+  inCloudWorld(Project, { config, switches: { pageSize: 2 } }, async ({ cloud, project, service }) => {
+    project.declare(allAt(["a"]));
+    await project.up();
+    for (const name of ["acme/test/other", "acme/mail/dev", "tester/mail/dev"]) cloud.add(name);
+    const bob = { name: "bob", token: "pul-bob", organizations: ["acme"], hidden: [project.stackName] };
+    cloud.users.push(bob);
+    const orphans = ["delete", "--orphans", "--older-than", "0s", "--yes"];
+    const run = (...args: string[]) => project.run(process.execPath, command, ...args);
+    expect((await run(...orphans, "--seen-by", "tester")).stdout).toBe("There is nothing to delete.\n");
+    Object.assign(project.env, {
+      PULUMI_ACCESS_TOKEN: bob.token,
+      WEBHOOKS_BASE_URL: service.url,
+      WEBHOOKS_API_KEY: API_KEY,
+    });
+    expect((await run("list", "--orphans", "--stack", "acme/test/other")).output).toMatch(
+      /that bob, .* may read\./,
+    );
+    const refused = await run(...orphans, "--stack", "other", "--seen-by", "tester");
+    expect(refused.output).toMatch(/here bob, and not tester.*\(OWNERSHIP_UNKNOWN\)/);
+    service.expectExactly(project, allAt(["a"]));
+  }));

@@ -15,6 +15,9 @@ const NEWEST_FORMAT = 4;
 /** It may be the wrong backend: there, every endpoint would look like nobody's. Other projects' stacks may have endpoints nevertheless. */
 export const NO_STACK = "this folder has no project with a stack in this backend";
 
+/** The url of a folder, a bucket or a database. */
+const OWN_BACKEND = /^(?!https?:)[a-z]\w*:\/\//i;
+
 const NOBODY: Work = { kind: "none", mayRun: false, who: "" };
 
 /** A stack, as far as endpoints are concerned. */
@@ -78,9 +81,7 @@ export async function readStacks(
   // Pulumi names the project of a stack only if it is not this folder's.
   const stacks = (listed?.value ?? []).map((each) => ({ ...each, isOwn: each.name.split("/").length < 3 }));
   const question = new WorkQuestion(context, async () => (await listStacks()).value ?? []);
-  const isCloud = stacks.some(({ url, updateInProgress }) => (url ?? updateInProgress) !== undefined);
-  const viewer =
-    isCloud && orphans ? await viewerOf(pulumi).catch(unread("the name of the user")) : undefined;
+  const viewer = orphans ? await viewerOf(pulumi).catch(unread("the name of the user")) : undefined;
   const own = stacks.filter(({ isOwn }) => isOwn).map(({ name }) => name);
   const named = pulumi.stack && listedName(pulumi.stack, own);
   const reading = inParallel(stacks, async ({ isOwn, ...each }) => {
@@ -103,10 +104,12 @@ export async function readStacks(
   return { known: known.sort((a, b) => (a.name < b.name ? -1 : 1)), unreadable, absence, gap, viewer };
 }
 
-/** Returns the name of Pulumi Cloud's user. */
-async function viewerOf(pulumi: Pulumi): Promise<string> {
-  const { value } = await pulumi.forStack(undefined).find<{ readonly user?: string }>(["whoami", "--json"]);
-  return value?.user ?? "";
+/** Returns the name of Pulumi Cloud's user; undefined for another backend. */
+async function viewerOf(pulumi: Pulumi): Promise<string | undefined> {
+  type User = { readonly user?: string; readonly url?: string };
+  const { value } = await pulumi.forStack(undefined).find<User>(["whoami", "--json", "-v"]);
+  // Of a Pulumi Cloud that somebody hosts, Pulumi may not know the address of its pages: then it is "".
+  return OWN_BACKEND.test(value?.url ?? "") ? undefined : value?.user;
 }
 
 /** Returns what the list calls a stack of this project that the user named: it leaves out the project, and the default organization. */
