@@ -12,15 +12,21 @@ export function parseBody(body: Uint8Array): unknown {
 
 /** @throws Error */
 export function parseEndpoint(value: unknown): Endpoint {
-  need(isRecord(value), "the endpoint is not an object");
+  const endpoint = endpointOf(value);
+  if (typeof endpoint === "string") throw new Error(endpoint);
+  return endpoint;
+}
+
+/** Returns an endpoint, or why it cannot be read. It throws nothing for that: a list may have a million such rows. */
+function endpointOf(value: unknown): Endpoint | string {
+  if (!isRecord(value)) return "the endpoint is not an object";
   const { url, type, createdAt = value.created_at, updatedAt = value.updated_at } = value;
   const id = idOf(value);
-  need(id !== undefined, "the id of the endpoint is neither a non-empty string nor an integer below 2^53");
-  need(
-    type === "production" || type === "development",
-    'the type of the endpoint is neither "production" nor "development"',
-  );
-  need(typeof url === "string" && url !== "", "the url of the endpoint is not a non-empty string");
+  if (id === undefined)
+    return "the id of the endpoint is neither a non-empty string nor an integer below 2^53";
+  if (type !== "production" && type !== "development")
+    return 'the type of the endpoint is neither "production" nor "development"';
+  if (typeof url !== "string" || url === "") return "the url of the endpoint is not a non-empty string";
   const times = { createdAt: timestampOf(createdAt), updatedAt: timestampOf(updatedAt) };
   return Object.freeze({ id, url, type, ...times });
 }
@@ -109,12 +115,10 @@ function headersMentionMore(headers: Headers, shown: number): boolean {
 function rowOf(entry: unknown): Endpoint | UnrecognizedEndpoint | undefined {
   const id = isRecord(entry) ? idOf(entry) : undefined;
   if (!isRecord(entry) || id === undefined) return undefined;
-  try {
-    return parseEndpoint(entry);
-  } catch {
-    const url = typeof entry.url === "string" && entry.url !== "" ? entry.url : null;
-    return Object.freeze({ id, url });
-  }
+  const endpoint = endpointOf(entry);
+  if (typeof endpoint !== "string") return endpoint;
+  const url = typeof entry.url === "string" && entry.url !== "" ? entry.url : null;
+  return Object.freeze({ id, url });
 }
 
 function isEndpoint(row: Endpoint | UnrecognizedEndpoint): row is Endpoint {
@@ -129,7 +133,13 @@ function idOf({ id }: Record<string, unknown>): string | undefined {
 
 /** Returns a timestamp as the service wrote it, because the contract does not specify its format. */
 function timestampOf(value: unknown = null): string | null {
-  return value === null || typeof value === "string" ? value : JSON.stringify(value);
+  if (value === null || typeof value === "string") return value;
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // It is too deep.
+    return null;
+  }
 }
 
 /** @throws Error that says how a response breaks the contract, without a value of it */

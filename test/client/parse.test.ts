@@ -167,3 +167,11 @@ test("any JSON parses to a list of valid endpoints with unique ids, or is refuse
     }),
   );
 });
+
+test("a time that is deep JSON is no time, and a list with a hundred thousand unreadable rows has them all", () => {
+  const deep = JSON.parse("[".repeat(100_000) + "]".repeat(100_000));
+  const endpoint = { id: "wh_1", url: "https://hooks.example.com/", type: "production", createdAt: deep };
+  expect(parseEndpoint(endpoint).createdAt).toBeNull();
+  const rows = Array.from({ length: 100_000 }, (_, n) => ({ id: `wh_${n}` }));
+  expect(parseList(rows, {}).unrecognized).toHaveLength(100_000);
+});
