@@ -1,4 +1,4 @@
-import { SECRET_INPUT, URN_INPUT } from "../provider/arguments";
+import { SECRET_INPUT, URN_INPUT } from "../provider/hiddenInputs";
 import type { RunOptions } from "../provider/run";
 import type { Configuration } from "../provider/settings";
 import { createProvider } from "../provider/verbs";

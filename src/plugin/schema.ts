@@ -2,6 +2,7 @@ import type { CustomResource } from "@pulumi/pulumi";
 import type { GetWebhookEndpointArgs, GetWebhookEndpointsArgs } from "../program/queries";
 import type { WebhookEndpoint, WebhookEndpointArgs } from "../program/webhookEndpoint";
 import type { WebhooksProviderArgs } from "../program/webhooksProvider";
+import { type ArgumentName, REQUIRED_ARGUMENTS } from "../provider/arguments";
 import type { ReceiverValidation, ReceiverValidationArgs } from "../validation/receiverValidation";
 
 const manifest: { version: string; repository?: { url: string } } = require("../../package.json");
@@ -74,7 +75,7 @@ const endpointInputs = {
   ifExists: text(
     "What happens when the service already has an endpoint with this url and type that no resource of this stack has: `fail` (the default) registers nothing and names it, `adopt` adopts it if it is the only one, `register` registers another one on purpose.",
   ),
-} as const satisfies PropertiesOf<WebhookEndpointArgs>;
+} as const satisfies PropertiesOf<WebhookEndpointArgs> & Record<ArgumentName, Property>;
 
 const times = {
   createdAt: text("In the service's own format; null until the first refresh."),
@@ -174,7 +175,7 @@ export const schema = {
     "webhooks:index:WebhookEndpoint": {
       description: endpointDescription,
       inputProperties: endpointInputs,
-      requiredInputs: ["url", "type"],
+      requiredInputs: REQUIRED_ARGUMENTS,
       properties: endpointOutputs,
       required: ["url", "type"],
       aliases: [{ type: "pulumi-nodejs:dynamic/webhooks:WebhookEndpoint" }],

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { EndpointType } from "../client/endpoint";
-import { ORGANIZATION_INPUT, ROOT_INPUT, SECRET_INPUT, URN_INPUT } from "../provider/arguments";
+import { ORGANIZATION_INPUT, ROOT_INPUT, SECRET_INPUT, URN_INPUT } from "../provider/hiddenInputs";
 import { AFTER_INPUT, hasType, PROVIDER_CODE, TYPE_TOKEN } from "../shared/permanent";
 
 import { UNKNOWN_VALUE } from "../shared/unknownValue";

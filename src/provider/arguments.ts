@@ -1,3 +1,4 @@
+import type { EndpointType } from "../client/endpoint";
 import { unknownOptions } from "../shared/knownOptions";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import {
@@ -8,30 +9,50 @@ import {
   isUnreachableHost,
   isUrl,
 } from "../shared/url";
-import type { Context } from "./context";
 import { isPendingId } from "./facts/identity";
-import { IF_EXISTS } from "./settings";
-import type { EndpointInputs, EndpointState } from "./state";
-
-/** What the program's class passes to `check` alone, which strips it: the resource's URN, where the stack is, a secret url. */
-export const URN_INPUT = "__urn";
-export const ORGANIZATION_INPUT = "__organization";
-export const ROOT_INPUT = "__rootDirectory";
-export const SECRET_INPUT = "__urlIsSecret";
+import { IF_EXISTS, type IfExists } from "./settings";
 
 type Inputs = Readonly<Record<string, unknown>>;
 
-/** What is wrong with an argument's value. */
-const PROBLEMS: Readonly<Record<string, (value: unknown) => readonly string[]>> = {
-  url: urlProblems,
-  type: (value) => oneOf(value, "type", ["production", "development"]),
-  ip: (value) =>
-    isAddressOrRange(value)
-      ? []
-      : ['ip must be an IPv4 or IPv6 address or a CIDR range, such as "203.0.113.7" or "2001:db8::/32"'],
-  adoptId: adoptIdProblems,
-  ifExists: (value) => oneOf(value, "ifExists", IF_EXISTS),
-};
+/** The arguments as the verbs get them, as plain values. An argument left out is absent, never null. */
+export interface EndpointArguments {
+  url: string;
+  type: EndpointType;
+  ip?: string;
+  adoptId?: string;
+  ifExists?: IfExists;
+}
+
+interface Argument {
+  /** Says what is wrong with a value. */
+  readonly problems: (value: unknown) => readonly string[];
+  readonly isRequired: boolean;
+  /** Whether a change replaces the endpoint: the service cannot change one in place. */
+  readonly replaces: boolean;
+}
+
+/** Everything about the arguments but their sentences, which stand at `WebhookEndpointArgs`, in the plugin's schema and in docs/resource.md. */
+export const ARGUMENTS = {
+  url: { problems: urlProblems, isRequired: true, replaces: true },
+  type: {
+    problems: (value) => oneOf(value, "type", ["production", "development"]),
+    isRequired: true,
+    replaces: true,
+  },
+  ip: { problems: ipProblems, isRequired: false, replaces: true },
+  adoptId: { problems: adoptIdProblems, isRequired: false, replaces: false },
+  ifExists: { problems: (value) => oneOf(value, "ifExists", IF_EXISTS), isRequired: false, replaces: false },
+} as const satisfies { readonly [Name in keyof Required<EndpointArguments>]: Argument };
+
+export type ArgumentName = keyof typeof ARGUMENTS;
+export const ARGUMENT_NAMES = Object.keys(ARGUMENTS) as ArgumentName[];
+/** The arguments that a program must give. */
+export const REQUIRED_ARGUMENTS = ARGUMENT_NAMES.filter((name) => ARGUMENTS[name].isRequired);
+
+/** Returns one string for equal arguments. */
+export function keyOfArguments(args: EndpointArguments): string {
+  return JSON.stringify(ARGUMENT_NAMES.map((name) => args[name]));
+}
 
 /** Returns the arguments without the hidden inputs, and without those that are null: a program passes null for "none". */
 export function declaredArguments(news: Inputs): Inputs {
@@ -39,38 +60,32 @@ export function declaredArguments(news: Inputs): Inputs {
   return Object.fromEntries(Object.entries(news).filter(isDeclared));
 }
 
-/** Notes what the program's class passes to `check` alone. @returns the URN of the resource */
-export function noteHiddenInputs(
-  { declarations, stack }: Pick<Context, "declarations" | "stack">,
-  news: Inputs,
-  inputs: EndpointInputs,
-): string | undefined {
-  const textOf = (name: string) => (typeof news[name] === "string" && news[name]) || undefined;
-  stack.locate({ organization: textOf(ORGANIZATION_INPUT), rootDirectory: textOf(ROOT_INPUT) });
-  if (news[SECRET_INPUT] === true) declarations.noteSecretUrl(inputs.url);
-  const urn = textOf(URN_INPUT);
-  declarations.note(inputs, urn);
-  return urn;
-}
-
 /**
  * Validates a program's arguments before anything is sent, and returns every problem at once. No problem repeats a url
  * beyond its host, an ip or an id, and none names its property to the engine, which would print the value (engine rule 20).
  */
 export function checkArguments(args: Inputs): { problems: string[]; warnings: string[] } {
-  const given = Object.entries(args).filter(([, value]) => value !== undefined && value !== UNKNOWN_VALUE);
-  const problems = ["url", "type"]
-    .filter((name) => args[name] === undefined)
-    .map((name) => `${name} is missing`);
-  problems.push(...unknownOptions(args, Object.keys(PROBLEMS), "an argument of an endpoint"));
-  for (const [name, value] of given)
-    if (Object.hasOwn(PROBLEMS, name)) problems.push(...(PROBLEMS[name]?.(value) ?? []));
+  const isGiven = (name: ArgumentName) => args[name] !== undefined && args[name] !== UNKNOWN_VALUE;
+  const missing = REQUIRED_ARGUMENTS.filter((name) => args[name] === undefined);
+  const problems = missing.map((name) => `${name} is missing`);
+  problems.push(...unknownOptions(args, ARGUMENT_NAMES, "an argument of an endpoint"));
+  for (const name of ARGUMENT_NAMES.filter(isGiven)) problems.push(...ARGUMENTS[name].problems(args[name]));
   return { problems, warnings: unreachableWarnings(args) };
 }
 
-/** Returns the arguments that differ, none of which the service can change in place. */
-export function changedArguments(olds: EndpointState, news: EndpointInputs): string[] {
-  return (["url", "type", "ip"] as const).filter((name) => (olds[name] ?? null) !== (news[name] ?? null));
+/** Returns the arguments that differ, of those whose change replaces the endpoint. */
+export function changedArguments(
+  olds: Readonly<Partial<Record<ArgumentName, unknown>>>,
+  news: EndpointArguments,
+): ArgumentName[] {
+  const differs = (name: ArgumentName) => (olds[name] ?? null) !== (news[name] ?? null);
+  return ARGUMENT_NAMES.filter((name) => ARGUMENTS[name].replaces && differs(name));
+}
+
+function ipProblems(value: unknown): string[] {
+  return isAddressOrRange(value)
+    ? []
+    : ['ip must be an IPv4 or IPv6 address or a CIDR range, such as "203.0.113.7" or "2001:db8::/32"'];
 }
 
 function oneOf(value: unknown, name: string, values: readonly string[]): string[] {

@@ -2,15 +2,10 @@ import { createHash } from "node:crypto";
 import type { Endpoint } from "../client";
 import type { EndpointType } from "../client/endpoint";
 import type { AFTER_INPUT, Origin, PendingRegistration, Recognition } from "../shared/permanent";
-import type { IfExists } from "./settings";
+import type { EndpointArguments } from "./arguments";
 
-/** The arguments as the verbs get them, as plain values. An argument left out is absent, never null. */
-export interface EndpointInputs {
-  url: string;
-  type: EndpointType;
-  ip?: string;
-  adoptId?: string;
-  ifExists?: IfExists;
+/** The inputs as the verbs get them. */
+export interface EndpointInputs extends EndpointArguments {
   /** The hidden input of the program's class, as `check` has set it. */
   [AFTER_INPUT]?: number;
 }

@@ -1,3 +1,4 @@
+import { ARGUMENT_NAMES, ARGUMENTS } from "../../src/provider/arguments";
 import { SETTING_NAMES } from "../../src/provider/settings";
 import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/shared/permanent";
 import { read } from "./pages";
@@ -9,6 +10,22 @@ test("the page of the resource lists every setting of the provider with its thre
   const listed = rows.map((row) => [...row.matchAll(/`([^`]+)`/g)].slice(0, 3).map(([, name]) => name));
   const environmentName = (name: string) => `WEBHOOKS_${name.replace(/[A-Z]/g, "_$&").toUpperCase()}`;
   expect(listed).toEqual(SETTING_NAMES.map((name) => [name, `webhooks:${name}`, environmentName(name)]));
+});
+
+test("the page of the resource says of each argument whether it is required, and whether a change replaces the endpoint", () => {
+  const rows = [...page.matchAll(/^\| `(\w+)` \| (required|optional) \| (.*) \|$/gm)].map(
+    ([, name, need, text]) => ({
+      name,
+      isRequired: need === "required",
+      replaces: text?.endsWith("A change replaces the endpoint.") ?? false,
+    }),
+  );
+  const described = rows.filter(({ name = "" }) => name in ARGUMENTS);
+  const known = ARGUMENT_NAMES.map((name) => {
+    const { isRequired, replaces } = ARGUMENTS[name];
+    return { name, isRequired, replaces };
+  });
+  expect(described).toEqual(known);
 });
 
 test("the import file on the page of the resource names the type and the provider as the state does", () => {

@@ -1,5 +1,5 @@
-import { ORGANIZATION_INPUT, ROOT_INPUT, URN_INPUT } from "../../src/provider/arguments";
 import { type Deployment, providerNameOf, type Resource } from "../../src/provider/facts/resource";
+import { ORGANIZATION_INPUT, ROOT_INPUT, URN_INPUT } from "../../src/provider/hiddenInputs";
 import type { EndpointInputs } from "../../src/provider/state";
 import { AFTER_INPUT, PROVIDER_CODE, TYPE_TOKEN } from "../../src/shared/permanent";
 import { UNKNOWN_VALUE } from "../../src/shared/unknownValue";

@@ -1,5 +1,6 @@
 import { normalizeUrl } from "../../shared/url";
 import { nameOf } from "../../shared/urn";
+import { keyOfArguments } from "../arguments";
 import { aboutResource } from "../engine";
 import type { EndpointInputs } from "../state";
 
@@ -16,17 +17,17 @@ export class Declarations {
   /** @param urn undefined if nobody told it */
   note(inputs: EndpointInputs, urn: string | undefined): void {
     this.#urls.add(normalizeUrl(inputs.url));
-    const urns = this.#urns.get(keyOfInputs(inputs)) ?? [];
-    if (urn !== undefined && !urns.includes(urn)) this.#urns.set(keyOfInputs(inputs), [...urns, urn]);
+    const urns = this.#urns.get(keyOfArguments(inputs)) ?? [];
+    if (urn !== undefined && !urns.includes(urn)) this.#urns.set(keyOfArguments(inputs), [...urns, urn]);
   }
 
   /** The resource with these inputs has an endpoint, or was declared with this `adoptId` before. */
   noteSpent(inputs: EndpointInputs): void {
-    this.#spent.add(keyOfInputs(inputs));
+    this.#spent.add(keyOfArguments(inputs));
   }
 
   isSpent(inputs: EndpointInputs): boolean {
-    return this.#spent.has(keyOfInputs(inputs));
+    return this.#spent.has(keyOfArguments(inputs));
   }
 
   noteSecretUrl(url: string): void {
@@ -45,7 +46,7 @@ export class Declarations {
 
   /** Returns the URNs of the resources with these inputs. */
   urnsOf(inputs: EndpointInputs): readonly string[] {
-    return this.#urns.get(keyOfInputs(inputs)) ?? [];
+    return this.#urns.get(keyOfArguments(inputs)) ?? [];
   }
 
   /** Begins a message with the resource that has these inputs, unless several have. */
@@ -53,9 +54,4 @@ export class Declarations {
     const [urn, ...others] = this.urnsOf(inputs);
     return aboutResource(others.length > 0 || urn === undefined ? undefined : nameOf(urn), message);
   }
-}
-
-/** Returns one string for equal inputs. */
-function keyOfInputs({ url, type, ip, adoptId, ifExists }: EndpointInputs): string {
-  return JSON.stringify([url, type, ip, adoptId, ifExists]);
 }
