@@ -2,9 +2,9 @@ import type { WebhooksClient } from "../client/client";
 import type { Endpoint, EndpointType } from "../client/endpoint";
 import { WebhookError } from "../client/errors";
 import type { WebhooksClientOptions } from "../client/options";
-import { EndpointError, reworded } from "../provider/errors";
+import { EndpointError } from "../provider/errors";
 import { type Configuration, type ResolvedSettings, resolveSettings } from "../provider/settings";
-import { describeResponse, hasResponse, hintFor } from "../provider/shownResponse";
+import { describeResponse, hasResponse } from "../provider/shownResponse";
 import { sameUrl } from "../shared/url";
 import { countOf } from "../shared/words";
 
@@ -76,9 +76,8 @@ export async function withClient<T>(
   try {
     return await work(client, connection);
   } catch (error) {
-    if (!hasResponse(error)) throw error;
-    if (showResponses) await warn(describeResponse(error, service.apiKey));
-    throw reworded(error, error.detail + hintFor(error));
+    if (showResponses && hasResponse(error)) await warn(describeResponse(error, service.apiKey));
+    throw error;
   } finally {
     await client.close();
   }

@@ -1,7 +1,6 @@
 import { WebhookError } from "../client/errors";
 import { CodedError } from "../shared/codedError";
 import { describeUrl } from "../shared/url";
-import { hintFor } from "./shownResponse";
 import type { PendingState } from "./state";
 
 /** Why the provider refused or could not finish something. Stable: programs and tests may rely on them. */
@@ -37,7 +36,7 @@ export class PendingError extends CodedError<"REGISTRATION_PENDING"> {
     super(
       "REGISTRATION_PENDING",
       `the registration of ${describeUrl(state.url)} was sent, but it is unknown whether it succeeded (${response}: ${cause.code}). ` +
-        `Run \`pulumi up\` again: it takes over the endpoint if it exists, and registers it if not.${hintFor(cause)}`,
+        `Run \`pulumi up\` again: it takes over the endpoint if it exists, and registers it if not.`,
       { cause },
     );
     this.id = id;
@@ -63,6 +62,7 @@ export function isUnauthorized(error: unknown): error is WebhookError {
 const OTHER_SETTINGS =
   "`pulumi refresh`, `pulumi up --refresh` and `pulumi destroy` use the settings of the last plain `pulumi up`. If the key was rotated or the service has moved since, " +
   "set the new one, and run `pulumi up` before them or add --run-program to them.";
+const UNFINISHED = "Run the same command again: it deletes what is left.";
 /** What other settings may heal. */
 const OF_SETTINGS: readonly WebhookError["code"][] = [
   "UNAUTHORIZED",
@@ -71,14 +71,24 @@ const OF_SETTINGS: readonly WebhookError["code"][] = [
   "MALFORMED_RESPONSE",
 ];
 
-/** Returns an error of the service as the user is to see it. */
-export function explain(error: WebhookError): WebhookError {
+/**
+ * Returns an error of the service as the user is to see it.
+ *
+ * @param verb of the provider
+ * @param hasProgram whether the command runs the program, and so has today's settings
+ */
+export function explain(
+  error: WebhookError,
+  { verb, hasProgram }: { readonly verb: string; readonly hasProgram: boolean },
+): WebhookError {
   const cancelled = "the run was cancelled, so it did not wait for the service. Run the same command again.";
   if (error.code === "ABORTED") return reworded(error, cancelled);
   // Where the service is not, a web server often responds with 404.
   const isOfSettings = OF_SETTINGS.includes(error.code) || error.statusCode === 404;
-  const advice = isOfSettings ? ` ${OTHER_SETTINGS}` : "";
-  return reworded(error, error.detail + advice + hintFor(error));
+  const mayBeOthers = isOfSettings && !hasProgram && (verb === "read" || verb === "delete");
+  const isUnfinished = verb === "delete" && error.code === "SERVER_ERROR";
+  const advice = [mayBeOthers && OTHER_SETTINGS, isUnfinished && UNFINISHED].filter(Boolean);
+  return reworded(error, [error.detail, ...advice].join(" "));
 }
 
 /** Returns the same failure in other words. */
@@ -93,9 +103,10 @@ export function reworded(error: WebhookError, detail: string): WebhookError {
  */
 export function explained<T extends Record<string, (...args: never[]) => Promise<unknown>>>(verbs: T): T {
   const told = new Map<string, CodedError>();
-  const fail = (error: unknown): never => {
+  let hasProgram = false;
+  const fail = (verb: string, error: unknown): never => {
     if (!(error instanceof CodedError)) throw error; // a bug keeps its stack
-    const shown = error instanceof WebhookError ? explain(error) : error;
+    const shown = error instanceof WebhookError ? explain(error, { verb, hasProgram }) : error;
     const [, what = "", why = ""] = /^(.+?)\. (.+)$/s.exec(shown.detail) ?? [];
     const first = told.get(why) ?? shown;
     told.set(why, first);
@@ -105,7 +116,11 @@ export function explained<T extends Record<string, (...args: never[]) => Promise
   };
   const wrapped = Object.entries(verbs).map(([name, verb]) => [
     name,
-    (...args: never[]) => verb(...args).catch(fail),
+    (...args: never[]) => {
+      // Only a program's resources are checked.
+      hasProgram ||= name === "check";
+      return verb(...args).catch((error) => fail(name, error));
+    },
   ]);
   return Object.fromEntries(wrapped) as T;
 }

@@ -8,15 +8,6 @@ const LONGEST_SHOWN = 500;
 /** What may hold the key with other text in front of it, such as a scheme. */
 const BASE64 = /[A-Za-z0-9+/_\\-]{16,}/g;
 
-/** The errors whose response a warning has shown. */
-const shownErrors = new WeakSet<WebhookError>();
-
-/** Returns the end of the message of an error that has a response: no message shows it, because it may be confidential. */
-export function hintFor(error: WebhookError): string {
-  if (!hasResponse(error) || shownErrors.has(error)) return "";
-  return " To see the service's response in a warning, run `pulumi config set webhooks:showResponses true`, or set WEBHOOKS_SHOW_RESPONSES=true.";
-}
-
 /** Returns whether a response refused a request and says why. */
 export function hasResponse(error: unknown): error is WebhookError & { responseText: string } {
   return (
@@ -27,7 +18,6 @@ export function hasResponse(error: unknown): error is WebhookError & { responseT
 /** Returns a warning that shows a refusal: cut, in one line, and without the API key. */
 export function describeResponse(error: WebhookError & { responseText: string }, apiKey: string) {
   const { statusCode, responseText } = error;
-  shownErrors.add(error);
   const masked = hide(unescaped(responseText), spellingsOf(apiKey)).replace(BASE64, (part) =>
     Buffer.from(part, "base64").includes(apiKey) ? "…" : part,
   );

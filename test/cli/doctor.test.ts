@@ -72,7 +72,7 @@ test("doctor finds nothing where everything is in order, and shows where each se
   );
   expect(stdout).toMatch(/^The service lists 1 endpoint\.$/m);
   expect(stdout).toMatch(
-    /^Versions: .*\.\n\nEverything that was checked is in order\.\n\nNot checked: whether receivers run, .* probe https:\S+\n$/m,
+    /^Versions: .*\.\n\nEverything that was checked is in order\.\n\nNot checked: whether receivers run, .* probe https:\S+\nNot checked: the stacks of other projects, .* doctor --all\n$/m,
   );
 });
 
@@ -206,8 +206,13 @@ test("doctor finds an endpoint that two stacks manage, but ids may count for eac
   const duplicate = jobs({ stack: "mail/dev" });
   const managed = { "organization/mail/dev": { resources: [root, duplicate] } };
   expect(await theFinding({ others: managed }, "--all")).toBe(
-    "error: jobs in shop/dev and jobs in mail/dev manage one endpoint, wh_1: the first that deletes it takes it from the others " +
-      `(MANAGED_TWICE) pulumi state delete --yes ${duplicate.urn} --stack organization/mail/dev   # and take it out of that program`,
+    "error: the stacks dev and organization/mail/dev have wh_1: the first that deletes one takes it from the others. Choose which stack " +
+      `keeps them (MANAGED_TWICE) pulumi state delete --yes ${duplicate.urn} --stack organization/mail/dev   # if dev is to keep them: then ` +
+      "take them out of the other program",
+  );
+  const [both] = (await findingsOf({ others: managed }, "--all")).findings;
+  expect(both?.otherwise).toMatch(
+    /^pulumi state delete --yes \S+ --stack dev {3}# if organization\/mail\/dev is to keep/,
   );
   const foreign = jobs({ stack: "mail/dev", outputs: { account: "ffffff" } });
   const others = { "organization/mail/dev": { resources: [root, foreign] } };
@@ -235,6 +240,7 @@ test("a key that was rotated leads to the same endpoints, and is in order", asyn
     expect.stringMatching(
       /refresh and destroy have today's API key.*`pulumi up --yes`.*`pulumi refresh --yes`/,
     ),
+    expect.stringContaining(" doctor --all"),
   ]);
 });
 
@@ -305,11 +311,15 @@ test("doctor names the settings of a WebhooksProvider, which it does not read", 
     ),
     remedy: expect.stringMatching(/^pulumi config .*follow the message/),
   });
-  expect(await findingsOf({ own })).toMatchObject({ findings: [], notChecked: [expect.anything()] });
+  expect(await findingsOf({ own })).toMatchObject({
+    findings: [],
+    notChecked: [expect.anything(), expect.anything()],
+  });
   expect(explicit).toMatchObject({
     notChecked: [
       expect.anything(),
       `the account of the WebhooksProvider eu: export WEBHOOKS_BASE_URL=${service.url} WEBHOOKS_API_KEY=…`,
+      expect.anything(),
     ],
   });
 });

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { API_KEY } from "./httpService";
-import { allAt, Project } from "./project";
+import { allAt, JAVASCRIPT, Project } from "./project";
 
 jest.setTimeout(300_000);
 
@@ -132,4 +132,28 @@ test("what a move leaves behind in an account whose key is lost counts as gone, 
   expect([count("default"), count("other")]).toEqual([2, 2]);
   expect(Object.keys(project.endpoints()).sort()).toEqual(own);
   expect(await project.preview()).toMatch(/unchanged/);
+});
+
+test("what another project has is not adopted, and doctor --all asks which of two stacks keeps what both have", async () => {
+  project.declare(allAt(PATHS.slice(0, 2)));
+  await project.up();
+  const second = new Project({
+    config: { "webhooks:baseUrl": emulator.url, "webhooks:apiKey": API_KEY },
+    env: { PULUMI_BACKEND_URL: project.env.PULUMI_BACKEND_URL ?? "" },
+  });
+  try {
+    second.write("Pulumi.yaml", JAVASCRIPT.replace("name: test", "name: mail"));
+    second.declare(allAt(PATHS.slice(0, 2)));
+    expect(await second.failUp()).toMatch(
+      /unless another stack has them \(`npx pulumi-webhook-endpoints get wh_\w+ --all` tells\)[\s\S]*ENDPOINT_EXISTS/,
+    );
+    second.env.WEBHOOKS_IF_EXISTS = "adopt";
+    expect(await second.failUp()).toMatch(/of the stack organization\/test\/dev has it[\s\S]*ADOPT_TAKEN/);
+    const doctor = await run("doctor");
+    expect(doctor.output).toMatch(/Not checked: the stacks of other projects, .* doctor --all/);
+  } finally {
+    second.dispose();
+  }
+  expect(await project.preview()).toMatch(/3 unchanged/);
+  expect(ids()).toHaveLength(2);
 });

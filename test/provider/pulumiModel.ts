@@ -15,6 +15,8 @@ export const SHOWS: readonly Shows[] = ["so far", "before", "no operations"];
 export class PulumiModel {
   /** Whether it works. */
   isThere = true;
+  /** The other stacks of the backend, by their full names; null for one that cannot be read. */
+  others: Readonly<Record<string, Deployment | null>> = {};
   /** What it exported, in this order. */
   readonly exports: Deployment[] = [];
   /** Its full names by the organizations that have a stack of this project and name, and whether an update of it is under way. */
@@ -52,7 +54,15 @@ export class PulumiModel {
   readonly run = async (args: readonly string[]): Promise<PulumiCommandResult> => {
     const printed = (value: unknown) => ({ exitCode: 0, stdout: JSON.stringify(value), stderr: "" });
     if (!this.isThere) throw new Error("no pulumi on PATH");
+    if (args.includes("--all"))
+      return printed([
+        ...this.listed(),
+        ...Object.keys(this.others).map((name) => ({ name, resourceCount: 2 })),
+      ]);
     if (args[1] === "ls") return printed(this.listed());
+    const other = this.others[args.at(-1) ?? ""];
+    if (other === null) throw new Error("it is denied");
+    if (other !== undefined) return printed({ version: 3, deployment: other });
     const deployment = this.exported(args.at(-1) ?? "");
     this.exports.push(deployment);
     return printed({ version: 3, deployment });

@@ -172,7 +172,7 @@ test("create registers nothing when the service cannot list, and at one that lis
 
 test("what was certainly not made is not in the state, and showResponses shows why: cut, in one line, without the key and a signing secret", async () => {
   service.fault({ operation: "register", kind: "status", status: 422, body: '"t0ken"' });
-  const error = await fails(verbs.create(inputs), /422.*showResponses true.*REJECTED/s);
+  const error = await fails(verbs.create(inputs), /422.*REJECTED/s);
   expect(error.halfMade).toBeUndefined();
   const key = "key-of-the/account";
   const config = { "webhooks:showResponses": "true", "webhooks:apiKey": key };
@@ -343,6 +343,16 @@ test("a refused key is explained once a run, to read or delete, and costs one re
   const named = /^Cannot list the webhook endpoints: GET \S+ was answered with 401 \(UNAUTHORIZED\)$/;
   await Promise.all([1, 2, 3].map(() => fails(verbs.read(id, outs), named)));
   expect(sent()).toEqual(["list"]);
+});
+
+test("an error of an up says nothing of the settings of other commands, and a deletion that failed says to run it again", async () => {
+  const { id, outs } = await made();
+  expect(await reasons("new", { url: urlOf("new") })).toBe("");
+  service.fault({ operation: "any", kind: "status", status: 401, times: 9 });
+  await fails(verbs.delete(id, outs), /^(?!.*--run-program).*UNAUTHORIZED/s);
+  service.clearFaults();
+  service.fault({ operation: "delete", kind: "status", status: 503, times: 9 });
+  await fails(next().delete(id, outs), /503.*Run the same command again.*SERVER_ERROR/s);
 });
 
 test("delete spares what this run made, adopted or keeps, and what an adoptId names", async () => {

@@ -73,7 +73,9 @@ export const doctor: Subcommand<Flags> = {
       // It needs the service, too.
       ...(otherwise !== undefined && !blocked && { otherwise: toPaste(otherwise, context, undefined) }),
     }));
-    const notChecked = notCheckedIn(own, origin, pulumi).map((each) => toPaste(each, context, undefined));
+    const notChecked = notCheckedIn(own, origin, pulumi, all).map((each) =>
+      toPaste(each, context, undefined),
+    );
 
     const names = stacks.known.map(({ name }) => name);
     output.data({ settings, endpoints, stacks: names, versions, findings: shown, notChecked }, () => {

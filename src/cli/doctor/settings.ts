@@ -48,7 +48,9 @@ export function findingOf({ code, detail }: CodedError, { withStack }: Pulumi): 
       ...finding,
       remedy: `pulumi stack ls --all   # then pulumi stack select, or pulumi login to the backend that has the stack; if none has it, follow ${LOST_STATE}`,
     };
-  const remedy = `${withStack("pulumi config")}   # check these, follow the message, and run doctor again`;
+  const shows =
+    code === "REJECTED" ? "; webhooks:showResponses true lets pulumi show the service's reason" : "";
+  const remedy = `${withStack("pulumi config")}   # check these, follow the message, and run doctor again${shows}`;
   return { ...finding, remedy };
 }
 
@@ -60,6 +62,7 @@ export function notCheckedIn(
   own: readonly KnownStack[],
   origin: Origin | undefined,
   { withStack }: Pulumi,
+  all: boolean,
 ): string[] {
   const deployed = own.flatMap(({ state }) => state.endpoints);
   const selected = own.find(({ isSelected }) => isSelected)?.state.endpoints ?? [];
@@ -73,7 +76,12 @@ export function notCheckedIn(
     return [`the account of the WebhooksProvider ${name}: export ${settings}`];
   });
   const receivers = `whether receivers run, and have the secret that the service signs with: ${probe}`;
-  return [...(deployed.length === 0 ? [] : [receivers]), ...new Set(accounts)];
+  const stacks = `the stacks of other projects, which may have these endpoints, too: ${withStack(`${COMMAND} doctor --all`)}`;
+  return [
+    ...(deployed.length === 0 ? [] : [receivers]),
+    ...new Set(accounts),
+    ...(all || own.length === 0 ? [] : [stacks]),
+  ];
 }
 
 /** Returns the fingerprints of the API keys of today's account, as the provider finds them. */

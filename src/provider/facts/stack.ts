@@ -2,7 +2,13 @@ import { AFTER_INPUT } from "../../shared/permanent";
 import type { Engine, EngineLog } from "../engine";
 import type { EndpointInputs } from "../state";
 import type { Declarations } from "./declarations";
-import { AmbiguousStack, type PulumiCommand, type StackPlace, StackSource } from "./stackSource";
+import {
+  AmbiguousStack,
+  type OtherStacks,
+  type PulumiCommand,
+  type StackPlace,
+  StackSource,
+} from "./stackSource";
 import { StackState } from "./stackState";
 
 interface StackSources extends PulumiCommand {
@@ -33,6 +39,7 @@ export class Stack {
   #reading: Promise<Found | undefined> | undefined;
   #proof: Promise<Proof> | undefined;
   #unreadable: string | undefined;
+  #others: Promise<OtherStacks> | undefined;
 
   constructor(private readonly context: StackSources) {}
 
@@ -79,6 +86,20 @@ export class Stack {
     const isShown = now.status === "fulfilled" && count(now.value) > count(found.state);
     const isProven = isShown || (isRunning.status === "fulfilled" && isRunning.value);
     return isProven ? { proven: true } : { proven: false, why: UNPROVEN };
+  }
+
+  /**
+   * Reads the other stacks of the backend, once a run, as far as ten seconds allow. Undefined unless it is proven to be this run's.
+   *
+   * @param inputs of the resource that is created; undefined before that, where only a backend that cannot differ is proven
+   */
+  async others(inputs?: EndpointInputs): Promise<OtherStacks | undefined> {
+    const found = await this.#find();
+    const isProven =
+      found?.source.isCertain() || (inputs !== undefined && (await this.prove(inputs)).proven === true);
+    if (found === undefined || !isProven) return undefined;
+    this.#others ??= found.source.others(found.name);
+    return this.#others;
   }
 
   #find(): Promise<Found | undefined> {

@@ -14,6 +14,18 @@ const ABSOLUTE_BACKEND = /^(?!file:\/\/[^/~])[a-z]\w*:\/\//i;
 /** Pulumi Cloud, where several organizations may have a stack of one project and name. */
 const CLOUD = /^https?:\/\//i;
 
+/** How long the other stacks of a backend may take in all, in milliseconds, and how many are read at once. */
+const OTHERS_MS = 10_000;
+const AT_ONCE = 8;
+
+/** The other stacks of a backend. */
+export interface OtherStacks {
+  /** Those that could be read, by their full names. */
+  readonly states: ReadonlyMap<string, Deployment>;
+  /** How many there are, without empty ones. */
+  readonly count: number;
+}
+
 /** Where a stack is, as its program knows. The native plugin knows neither. */
 export interface StackPlace {
   readonly organization?: string | undefined;
@@ -71,10 +83,10 @@ export class StackSource {
    * @throws Error if the CLI is not on PATH (with the code `ENOENT`), or cannot read it
    */
   async read(name: string): Promise<Deployment> {
-    let result = await this.#run("export", "--stack", name);
+    let result = await this.#run(["export", "--stack", name]);
     // A backend that was never upgraded has no projects, and takes no full name.
     if (result.exitCode !== 0 && this.place.organization === SELF_MANAGED) {
-      const plain = await this.#run("export", "--stack", this.#stack);
+      const plain = await this.#run(["export", "--stack", this.#stack]);
       if (plain.exitCode === 0) result = plain;
     }
     const printed = parseJson(result.stdout);
@@ -86,6 +98,35 @@ export class StackSource {
     if (resources?.length && !resources.some(({ urn }) => urn === this.urn))
       throw new Error(`\`pulumi stack export --stack ${name}\` printed another stack`);
     return { resources: resources ?? [], pending_operations: pending_operations ?? [] };
+  }
+
+  /**
+   * Reads the states of the backend's other stacks, eight at a time, except empty ones: as many as ten seconds allow. Never rejects.
+   *
+   * @param own what `name` returned
+   */
+  async others(own: string): Promise<OtherStacks> {
+    const signal = AbortSignal.timeout(OTHERS_MS);
+    const states = new Map<string, Deployment>();
+    const ownName = own.includes("/") ? own : `${SELF_MANAGED}/${this.#project}/${own}`;
+    const args = ["ls", "--all", "--json", "--fully-qualify-stack-names"];
+    const { stdout } = await this.#run(args, signal).catch(() => ({ stdout: "" }));
+    const listed = parseJson(stdout);
+    const rows: unknown[] = Array.isArray(listed) ? listed : [];
+    const names = rows.filter(isRecord).flatMap(({ name, resourceCount }) => {
+      const isOther = typeof name === "string" && name !== own && name !== ownName;
+      return isOther && resourceCount !== 0 ? [name] : [];
+    });
+    const left = [...names];
+    const next = async () => {
+      for (let name = left.shift(); name !== undefined && !signal.aborted; name = left.shift()) {
+        const result = await this.#run(["export", "--stack", name], signal).catch(() => undefined);
+        const printed = parseJson(result?.stdout ?? "");
+        if (result?.exitCode === 0 && isRecord(printed)) states.set(name, printed.deployment ?? {});
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, next));
+    return { states, count: names.length };
   }
 
   /** Returns whether a stack of this name can only be this run's, because nothing else has the name in the backend that the run uses. */
@@ -106,7 +147,7 @@ export class StackSource {
   /** Lists the stacks of this project and name, by their full names. None if the list cannot be read: then nothing is concluded from it. */
   async #list(): Promise<readonly { readonly name: string; readonly isRunning: boolean }[]> {
     const args = ["ls", "--project", this.#project, "--json", "--fully-qualify-stack-names"];
-    const { stdout } = await this.#run(...args);
+    const { stdout } = await this.#run(args);
     const listed = parseJson(stdout);
     const rows: unknown[] = Array.isArray(listed) ? listed : [];
     return rows.filter(isRecord).flatMap(({ name, updateInProgress }) => {
@@ -115,14 +156,14 @@ export class StackSource {
     });
   }
 
-  #run(...args: string[]) {
+  #run(args: readonly string[], signal = AbortSignal.timeout(TIMEOUT_MS)) {
     const { environment, runPulumi: run = runPulumi } = this.command;
     const { rootDirectory = "" } = this.place;
     // This process is in the program's folder, and a relative backend counts from the project's.
     const cwd = isAbsolute(rootDirectory) ? rootDirectory : projectFolder();
     // A relative one would count twice (engine rule 40).
     const env = { ...environment, PULUMI_OPTION_CWD: "" };
-    return run(["stack", ...args], { cwd, env, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    return run(["stack", ...args], { cwd, env, signal });
   }
 }
 

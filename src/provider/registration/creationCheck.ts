@@ -7,6 +7,7 @@ import type { Context } from "../context";
 import { aboutResource } from "../engine";
 import { EndpointError, explain, isUnauthorized } from "../errors";
 import type { EndpointInputs } from "../state";
+import { describeRead, takenElsewhere } from "./otherStacks";
 import { adopts, refusalOf } from "./refusals";
 import type { RegistrationSearch } from "./registrationSearch";
 
@@ -54,7 +55,12 @@ export class CreationCheck {
     if ((await reading)?.interrupted.length) log.info(INTERRUPTED);
     if (looked.status === "rejected") return this.#failed(looked.reason);
     const decision = looked.value;
-    if (decision?.kind === "adopt") this.#sayAdoption(inputs, decision.endpoint, urn);
+    if (decision?.kind === "adopt") {
+      const others = await stack.others();
+      const taken = takenElsewhere(decision.endpoint, others, this.context.origin);
+      if (taken) return [taken.message];
+      this.#sayAdoption(inputs, decision.endpoint, { urn, read: describeRead(others) });
+    }
     const refusal = decision && refusalOf(decision, inputs, this.context, stack.unreadable);
     // A preview that fails would keep `up` from ever telling which stack it is.
     return refusal === undefined || stack.isAmbiguous ? [] : [refusal.message];
@@ -72,12 +78,17 @@ export class CreationCheck {
     }
   }
 
-  #sayAdoption(inputs: EndpointInputs, endpoint: Endpoint, urn: string): void {
+  /** @param read how much was read of other stacks before */
+  #sayAdoption(
+    inputs: EndpointInputs,
+    endpoint: Endpoint,
+    { urn, read }: Record<"urn" | "read", string>,
+  ): void {
     const { log } = this.context;
     const { id } = endpoint;
     const all = (this.#adopting.get(id) ?? new Set<string>()).add(urn);
     this.#adopting.set(id, all);
-    log.info(about(urn, adopts(endpoint)));
+    log.info(about(urn, adopts(endpoint) + read));
     this.#warnOfIp(inputs, id, urn);
     if (all.size === 1) return;
     const names = [...all].map((each) => foreign(JSON.stringify(nameOf(each)))).join(" and ");
@@ -102,7 +113,7 @@ export class CreationCheck {
   }
 
   #failed(error: unknown): string[] {
-    if (isUnauthorized(error)) return [explain(error).message];
+    if (isUnauthorized(error)) return [explain(error, { verb: "check", hasProgram: true }).message];
     if (!(error instanceof WebhookError)) throw error;
     this.#lookFailed = true;
     if (WRONG_ADDRESS.includes(error.code))

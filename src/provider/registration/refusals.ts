@@ -202,10 +202,9 @@ function waysOn(
     isEqual &&
       (ifExists === "adopt"
         ? 'ifExists: "adopt" takes over the only endpoint with this url and type, if the service lists all of its endpoints: delete what nobody needs.'
-        : "To take over everything that exists and this program declares, run `WEBHOOKS_IF_EXISTS=adopt pulumi up` (in a pipeline with --yes), without an edit."),
-    `If another stack has it (${commandLine("get", id, " --all")} tells), move that resource here with \`pulumi state move\`, or declare another url ` +
-      "or type.",
-    `If nobody needs it, delete it with ${commandLine("delete", id)} (in a pipeline with --yes): after a kill, once another way on has settled what is in doubt.`,
+        : `To take over everything that exists and this program declares, unless another stack has them (${commandLine("get", id, " --all")} tells), run \`WEBHOOKS_IF_EXISTS=adopt pulumi up\` (in a pipeline with --yes), without an edit.`),
+    `If another stack has it${isEqual ? "" : ` (${commandLine("get", id, " --all")} tells)`}, move that resource here with \`pulumi state move\`, or declare another url or type.`,
+    `If nobody needs it, delete it with ${commandLine("delete", id)} (in a pipeline with --yes).`,
     'To register another one on purpose, set ifExists: "register" for one run. Each event is then delivered to both.',
   ].filter((way) => way !== false);
 }

@@ -10,6 +10,7 @@ import { equalIn, keyOf } from "../facts/identity";
 import { storedSpelling } from "../facts/same";
 import type { Listing } from "../facts/service";
 import { type EndpointInputs, type EndpointState, type PendingState, stateOf } from "../state";
+import { describeRead, takenElsewhere } from "./otherStacks";
 import {
   adopts,
   describeDoubt,
@@ -100,7 +101,7 @@ export class Registrar {
   }
 
   async #takeOrRegister(inputs: EndpointInputs): Promise<Made> {
-    const { declarations, endpoints, graceMs, log, registrations } = this.context;
+    const { declarations, endpoints, graceMs, log, origin, registrations, stack } = this.context;
     const { decision, list, doubt } = await this.search.forCreate(inputs);
     if (decision.kind === "take") {
       const { endpoint, by } = decision;
@@ -111,7 +112,11 @@ export class Registrar {
     }
     if (decision.kind === "adopt") {
       const { endpoint } = decision;
-      if (inputs.adoptId === undefined) log.info(declarations.aboutResource(inputs, adopts(endpoint)));
+      const others = await stack.others(inputs);
+      const taken = takenElsewhere(endpoint, others, origin);
+      if (taken) throw taken;
+      const message = adopts(endpoint) + describeRead(others);
+      if (inputs.adoptId === undefined) log.info(declarations.aboutResource(inputs, message));
       // What else a pending registration may have made, its own `delete` looks for.
       for (const pending of registrations.pendingLike(inputs))
         if (isFit(endpoint, pending, graceMs)) registrations.close(pending);

@@ -1,0 +1,40 @@
+import type { Endpoint } from "../../client";
+import { foreign } from "../../shared/escape";
+import type { Origin } from "../../shared/permanent";
+import { nameOf } from "../../shared/urn";
+import { commandLine, countOf } from "../../shared/words";
+import { EndpointError } from "../errors";
+import type { OtherStacks } from "../facts/stackSource";
+import { StackState } from "../facts/stackState";
+
+/** Returns why an endpoint that this stack is to adopt is another stack's, if one has it. What was not read stops nothing. */
+export function takenElsewhere(
+  endpoint: Endpoint,
+  others: OtherStacks | undefined,
+  origin: Origin,
+): EndpointError | undefined {
+  for (const [stack, deployment] of others?.states ?? []) {
+    const holder = new StackState(deployment).holderOf(endpoint, origin);
+    const isIts = holder?.kind === "own" && holder.resource.outputs?.baseUrl === origin.baseUrl;
+    if (holder === undefined || !isIts || holder.resource.delete) continue;
+    const name = JSON.stringify(nameOf(holder.resource.urn));
+    return new EndpointError(
+      "ADOPT_TAKEN",
+      `cannot adopt endpoint ${foreign(endpoint.id)}: the resource ${name} of the stack ${foreign(stack)} has it, and the first of two stacks that deletes it takes it from the other. Ways on:`,
+      {
+        ways: [
+          "To move it here, run `pulumi state move`.",
+          "If both need one, declare another url or type here.",
+          `To see who has which endpoint, run ${commandLine("get", endpoint.id, " --all")}.`,
+        ],
+      },
+    );
+  }
+  return undefined;
+}
+
+/** Says how much was read before something was adopted; "" if nothing was asked, or there is nothing else. */
+export function describeRead(others: OtherStacks | undefined): string {
+  if (others === undefined || others.count === 0) return "";
+  return `. Read before that: ${others.states.size} of ${countOf(others.count, "other stack")} of this backend`;
+}
