@@ -90,12 +90,13 @@ new Hook("jobs", { endpoint: ${JSON.stringify(at("jobs").url)}, type: "productio
     await project.up();
     service.add({ url: at("scripted").url });
     const declared = { jobs: at("jobs"), scripted: at("scripted") };
-    project.declare(declared);
     await keeps(world, declared, async () => {
+      project.declare({ jobs: at("jobs") });
       const stop = await project.fail("preview");
       expect(stop).toMatch(/"jobs" of the type \S+ has it.*pulumi state delete .*::jobs.*ENDPOINT_EXISTS/s);
       expect(await project.succeed("stack", "--show-urns")).toContain(urnOf(HOOK, "jobs"));
       await project.succeed("state", "delete", urnOf(HOOK, "jobs"), "--yes");
+      project.declare(declared);
       project.env.WEBHOOKS_IF_EXISTS = "adopt";
       const [{ id } = { id: "" }] = service.endpoints;
       expect(await project.preview()).toContain(`WebhookEndpoint "jobs": adopts ${id}`);
