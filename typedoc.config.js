@@ -34,6 +34,7 @@ const partsOf = {
 
 /** Types that programs never name. */
 const intentionallyNotExported = [
+  "CodedErrorOptions",
   "Fastify",
   "FAULTS",
   "OperationName",

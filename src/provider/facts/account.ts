@@ -159,7 +159,7 @@ const WITHOUT_STATE =
   "This command does not know the other endpoints of the stack, which may show that the key was only rotated: run it again with --run-program.";
 
 /** Returns what a user can do. @param urns what to forget; none if nobody knows */
-export function waysToAccount(urns: readonly string[]): string[] {
+function waysToAccount(urns: readonly string[]): string[] {
   return [
     "If the key was changed by mistake, restore it and run `pulumi up`, also before `pulumi refresh` or `pulumi destroy`: a run with the wrong key may have stored that.",
     "To move the endpoints to another account, restore the key, and give them a WebhooksProvider with a new name and the other key.",

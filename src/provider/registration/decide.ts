@@ -89,7 +89,7 @@ export function decide(wish: Wish, facts: Facts): { decision: Decision; needsPro
   return { decision, needsProof: !isSame };
 }
 
-export function isStop(decision: Decision): decision is Stop {
+function isStop(decision: Decision): decision is Stop {
   return ["missing", "mismatch", "taken", "doubt", "unknowable", "exists"].includes(decision.kind);
 }
 
