@@ -11,6 +11,7 @@ const PURPOSES = {
   check: ["bench", "test/integration", "test/runtimes"],
   durability: ["test/integration", "redis", "moto"],
   rehearse: ["cli", "languages"],
+  kills: ["cli", "languages"],
   build: [],
 };
 

@@ -21,7 +21,7 @@ test.concurrent("between a kill and `pulumi cancel` the command changes nothing 
     await useLogin(world);
     project.declare(TEN);
     const stray = service.add({ url: at("stray").url, made: Date.now() - 2 * 3_600_000 });
-    await interruptUp(world, 5, sigkill);
+    await interruptUp(world, { request: 5 }, sigkill);
     const left = service.endpoints.map(({ id }) => id);
     const run = (...args: string[]) => project.run(process.execPath, command, ...args);
     const orphans = ["delete", "--orphans", "--older-than", "0s", "--seen-by", "tester", "--yes"];

@@ -1,3 +1,4 @@
+import assert from "node:assert/strict";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
@@ -54,11 +55,13 @@ export class HttpService extends FakeService {
   /** Compares the state with what is declared, and both with the service: 0 missing, 0 twice, 0 orphans, and those of others stay. */
   expectExactly(project: Project, declared: Declared, others: readonly Registered[] = []): void {
     const ids = project.ids();
-    expect(Object.keys(ids).sort()).toEqual(Object.keys(declared).sort());
-    for (const [name, { opts, adoptId, ifExists, ...args }] of Object.entries(declared))
-      expect(this.endpoints.find(({ id }) => id === ids[name])).toMatchObject(args);
+    assert.deepEqual(Object.keys(ids).sort(), Object.keys(declared).sort());
+    for (const [name, { opts, adoptId, ifExists, ...args }] of Object.entries(declared)) {
+      const found = this.endpoints.find(({ id }) => id === ids[name]);
+      assert.deepEqual(found, { ...found, ...args }, name);
+    }
     const expected = [...Object.values(ids), ...others.map(({ id }) => id)];
-    expect(this.endpoints.map(({ id }) => id).sort()).toEqual(expected.sort());
+    assert.deepEqual(this.endpoints.map(({ id }) => id).sort(), expected.sort());
   }
 
   async stop(): Promise<void> {

@@ -1,27 +1,23 @@
-import { inWorld, type World } from "./httpService";
-import { ctrlC, ctrlCTwice, endUp, SLOW_MS, sigkill, sigkillOfThePlugin } from "./interruption";
+import {
+  ctrlC,
+  ctrlCTwice,
+  endUp,
+  inInterruptedWorld,
+  SLOW_MS,
+  sigkill,
+  sigkillOfThePlugin,
+} from "./interruption";
 import { type Declared, Project } from "./project";
 
 jest.setTimeout(600_000);
 
 const COUNT = 24;
-/** Twice as long, at least 20 s, an `up` waits for what a killed run may have sent. */
-const LIMIT = { "webhooks:timeoutSeconds": "10" };
 
 const urlOf = (at: number) => `https://hooks.example.com/${at}`;
 const endpoints = (count: number, args: object = {}): Declared =>
   Object.fromEntries(
     Array.from({ length: count }, (_, at) => [`e${at}`, { url: urlOf(at), type: "production", ...args }]),
   );
-
-async function inInterruptedWorld(act: (world: World) => Promise<void>, config: object = {}): Promise<void> {
-  await inWorld(Project, { config: { ...LIMIT, ...config } }, async (world) => {
-    // A kill can leave a file of attributes empty, and then no command can read the state (engine rule 26).
-    world.project.env.PULUMI_BACKEND_URL += "?metadata=skip";
-    await world.project.succeed("stack", "ls");
-    await act(world);
-  });
-}
 
 test.concurrent.each([
   ["three kills in a row", [1, 2, 3], sigkill],
@@ -30,7 +26,7 @@ test.concurrent.each([
 ] as const)(
   "after %s, a plain up ends with exactly what is declared, and equal endpoints of others stay",
   (_, moments, end) =>
-    inInterruptedWorld(async (world) => {
+    inInterruptedWorld(Project, {}, async (world) => {
       const { project, service } = world;
       // Another stack's, of the same url and type, registered before; after the window, one more.
       const others = [service.add({ url: urlOf(0), made: Date.now() - 3_600_000 })];
@@ -47,7 +43,7 @@ test.concurrent.each([
 );
 
 test.concurrent("after a kill of the plugin alone, the next up stops and names the ids, and adoptId goes on", () =>
-  inInterruptedWorld(async (world) => {
+  inInterruptedWorld(Project, {}, async (world) => {
     const { project, service } = world;
     const declared = endpoints(3);
     project.declare(declared);
@@ -69,20 +65,17 @@ test.concurrent("after a kill of the plugin alone, the next up stops and names t
   }));
 
 test.concurrent("one Ctrl-C ends every wait, keeps what got no response pending, and records what got one", () =>
-  inInterruptedWorld(
-    async (world) => {
-      const { project, service } = world;
-      project.declare(endpoints(3));
-      // The one that has to wait comes last: the pause that it asks for would keep back whatever was not sent before.
-      service.fault({ operation: "register", kind: "lost-before" });
-      service.fault({ operation: "register", kind: "late-response", delayMs: SLOW_MS });
-      const headers = { "retry-after": "60" };
-      service.fault({ operation: "register", kind: "status", status: 429, headers });
-      const started = Date.now();
-      await endUp(world, 3, ctrlC);
-      expect(Date.now() - started).toBeLessThan(240_000);
-      const recorded = Object.values(project.ids());
-      expect(recorded.sort()).toEqual([expect.stringMatching(/^pending:/), service.endpoints[0]?.id]);
-    },
-    { "webhooks:timeoutSeconds": "300" },
-  ));
+  inInterruptedWorld(Project, { config: { "webhooks:timeoutSeconds": "300" } }, async (world) => {
+    const { project, service } = world;
+    project.declare(endpoints(3));
+    // The one that has to wait comes last: the pause that it asks for would keep back whatever was not sent before.
+    service.fault({ operation: "register", kind: "lost-before" });
+    service.fault({ operation: "register", kind: "late-response", delayMs: SLOW_MS });
+    const headers = { "retry-after": "60" };
+    service.fault({ operation: "register", kind: "status", status: 429, headers });
+    const started = Date.now();
+    await endUp(world, 3, ctrlC);
+    expect(Date.now() - started).toBeLessThan(240_000);
+    const recorded = Object.values(project.ids());
+    expect(recorded.sort()).toEqual([expect.stringMatching(/^pending:/), service.endpoints[0]?.id]);
+  }));
