@@ -9,7 +9,8 @@ import type { StackResource } from "../inventory/owner";
 import { type KnownStack, readStacks } from "../inventory/stacks";
 import { allOption, jsonOption, stackOption } from "../options";
 import type { Context, Subcommand } from "../run";
-import { type Finding, gaps, listFindings, stackFindings } from "./findings";
+import { type Finding, gaps, stackFindings } from "./findings";
+import { listFindings } from "./listFindings";
 import { findingOf, keysOfAccount, notCheckedIn, settingsFindings, shownSettings } from "./settings";
 import { readVersions, versionFindings } from "./versions";
 

@@ -1,15 +1,13 @@
 import { isPendingId } from "../../provider/facts/identity";
 import type { Resource } from "../../provider/facts/resource";
-import { foreign } from "../../shared/escape";
 
 import { describeResource, nameOf } from "../../shared/urn";
-import { CLEAR_OPERATIONS, COMMAND, commandFor, joined, quoted } from "../../shared/words";
+import { CLEAR_OPERATIONS, commandFor, joined, quoted } from "../../shared/words";
 import { RECEIVER_OUTPUT } from "../../stack/config";
-import { type Entry, type Inventory, whyHeld } from "../inventory/inventory";
-import { describeOwned, type Owner, type StackResource } from "../inventory/owner";
+import type { Entry } from "../inventory/inventory";
+import type { StackResource } from "../inventory/owner";
 import type { KnownStack, Stacks } from "../inventory/stacks";
 import { describeWork, type Work } from "../inventory/work";
-import type { Pulumi } from "../pulumi";
 
 /** What `doctor` can find, besides the codes of errors. Stable; `docs/errors.md` lists them. */
 type FindingCode =
@@ -63,8 +61,6 @@ export const OUTPUT_LINE =
   `import { receiverConfig } from "pulumi-webhook-endpoints"; export const ${RECEIVER_OUTPUT} = ` +
   'receiverConfig({ secrets: [new pulumi.Config().requireSecret("signingSecret")] });';
 
-/** How far this machine's clock may be from the service's, in seconds. Receivers accept five minutes by default. */
-const MOST_SECONDS = 60;
 /** What to do where no stack was found, by the reason. */
 const REMEDIES: Readonly<Record<string, string>> = {
   "the command pulumi was not found on PATH": "curl -fsSL https://get.pulumi.com | sh",
@@ -171,80 +167,6 @@ function* workFindings({ name, work, deployment }: KnownStack): Generator<Findin
 /** Pulumi itself says who holds a lock that nobody can see here. */
 function workRemark({ kind }: Work): string {
   return kind === "unknown" ? "if it says that the stack is locked, wait for that run; " : "";
-}
-
-/** Finds what the list of the service shows. */
-export function* listFindings(inventory: Inventory, { withStack }: Pulumi): Generator<Finding> {
-  const { list, stacks } = inventory;
-  // What a run may be about to record is nobody's for a moment.
-  const entries = inventory.entries.filter((entry) => whyHeld(entry, inventory) === undefined);
-  const seconds = Math.round(((list.serverTime ?? Date.now()) - Date.now()) / 1_000);
-  const how = `${Math.abs(seconds)} s ${seconds > 0 ? "behind" : "ahead of"} the service's`;
-  if (Math.abs(seconds) > MOST_SECONDS)
-    yield found("CLOCK_DIFFERS", {
-      message: `this machine's clock is ${how}. Receivers refuse deliveries that are 300 s off`,
-      remedy: "sudo timedatectl set-ntp true   # or synchronize this machine's clock in another way",
-    });
-  const unread = joined(list.unrecognized.map(({ id }) => id));
-  if (!list.complete || unread !== "")
-    yield found("LIST_PARTIAL", {
-      message: `the service lists only a part of its endpoints, or some that cannot be read${unread && ` (${unread})`}: a lost registration may be among them`,
-      remedy: `${withStack(`${COMMAND} check-service`)} --url https://hooks.example.com/check   # shows the operator what differs`,
-    });
-  for (const { endpoint, shownUrl, duplicateOf } of entries)
-    if (duplicateOf !== undefined)
-      yield found("DUPLICATE", {
-        message: `${foreign(endpoint.id)} has the url (${shownUrl}) and type of ${describeOwned(duplicateOf)}, so each event is delivered twice`,
-        remedy: `${withStack(commandFor("delete", endpoint.id))}   # if nothing else needs it`,
-      });
-  yield* managedTwice(entries);
-  const rest = entries.filter(({ owner, duplicateOf }) => owner.by.length === 0 && duplicateOf === undefined);
-  if (rest.length === 0 || stacks.unreadable.length > 0 || stacks.absence !== undefined) return;
-  yield found("UNMANAGED", {
-    message: `${rest[0]?.owner.shown} has ${joined(rest.map(({ endpoint }) => endpoint.id))}`,
-    remedy: `${withStack(`${COMMAND} list --orphans`)}   # then adopt or delete those that no other stack has; those that the program declares: WEBHOOKS_IF_EXISTS=adopt pulumi up`,
-  });
-}
-
-/** One finding for all endpoints that the same stacks have. Only a person knows which of them is to keep them. */
-function* managedTwice(entries: readonly Entry[]): Generator<Finding> {
-  const groups = new Map<string, { readonly id: string; readonly managers: readonly StackResource[] }[]>();
-  for (const { endpoint, owner } of entries) {
-    const managers = managersIn(owner);
-    if (managers.length < 2) continue;
-    const key = managers.map(({ stack }) => stack.name).join(" ");
-    groups.set(key, [...(groups.get(key) ?? []), { id: endpoint.id, managers }]);
-  }
-  for (const group of groups.values()) {
-    const stacks = [...new Set(group.flatMap(({ managers }) => managers.map(({ stack }) => stack)))];
-    const names = joined(stacks.map(({ name }) => foreign(name)));
-    const shown = joined(group.map(({ id }) => foreign(id)));
-    /** Makes all stacks but one forget the endpoints. */
-    const keepingIn = (kept: KnownStack | undefined) => {
-      const forgetful = group.flatMap(({ managers }) => managers.filter(({ stack }) => stack !== kept));
-      const lines = forgetful.map(
-        ({ stack, resource }) => `pulumi state delete ${quoted(resource.urn)} --stack ${quoted(stack.name)}`,
-      );
-      return `${lines.join(" && ")}   # if ${foreign(kept?.name ?? "")} is to keep them: then take them out of the other program`;
-    };
-    const isOne = stacks.length === 1;
-    yield found("MANAGED_TWICE", {
-      message: isOne
-        ? `several resources of the stack ${names} have ${shown}: the first that deletes it takes it from the others`
-        : `the stacks ${names} have ${shown}: the first that deletes one takes it from the others. Choose which stack keeps them`,
-      remedy: isOne
-        ? `pulumi stack export --stack ${quoted(stacks[0]?.name ?? "")}   # shows them: take all but one out of the program with pulumi state delete`
-        : keepingIn(stacks[0]),
-      ...(!isOne && { otherwise: keepingIn(stacks[1]) }),
-    });
-  }
-}
-
-/** Returns the resources that manage an endpoint of one account. Ids may count per account, so those of another one do not count. */
-function managersIn({ kind, by }: Owner): StackResource[] {
-  const accountOf = ({ resource: { outputs } }: StackResource) => `${outputs?.account} ${outputs?.baseUrl}`;
-  const managers = by.filter(({ resource }) => !resource.external && !resource.delete && kind === "managed");
-  return managers.filter((each, _, [first = each]) => accountOf(each) === accountOf(first));
 }
 
 function describeAll(resources: readonly Resource[]): string {
