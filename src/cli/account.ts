@@ -1,8 +1,5 @@
 import type { WebhooksClient, WebhooksClientOptions } from "../client";
-import { systemClock } from "../client/clock";
 import { withClient } from "../program/lookup";
-import { Existence } from "../provider/facts/existence";
-import { Service } from "../provider/facts/service";
 import { resolveSettings } from "../provider/settings";
 import { originOf } from "../provider/state";
 import type { Origin } from "../shared/permanent";
@@ -18,14 +15,6 @@ export interface Account {
   readonly connection: WebhooksClientOptions & { readonly timeoutMs: number };
   /** That of the stack; undefined if there is none. */
   readonly configuration: Configuration | undefined;
-}
-
-/** Answers for the command whether an endpoint is gone. */
-export function existenceIn({ client }: Account, { output, signal }: Context): Existence {
-  const log = { info: (text: string) => output.note(text), warn: (text: string) => output.warn(text) };
-  const options = { clock: systemClock, log, cancelled: signal };
-  const service = new Service(client, { ...options, showResponsesWithout: undefined });
-  return new Existence({ service, ...options });
 }
 
 /** Begins the message if the environment alone is to have the settings. */

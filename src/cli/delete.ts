@@ -7,9 +7,10 @@ import { CodedError } from "../shared/codedError";
 import { foreign } from "../shared/escape";
 import { COMMAND, countOf, quoted } from "../shared/words";
 
-import { existenceIn, withAccount } from "./account";
+import { withAccount } from "./account";
 import { duration } from "./duration";
 import { CliError } from "./errors";
+import { existenceIn } from "./existence";
 import { inParallel } from "./inParallel";
 import {
   dataOf,

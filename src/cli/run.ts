@@ -115,7 +115,8 @@ function untilStopped<T>(signal: AbortSignal, work: (endItself: () => void) => P
 
 function codedError(error: unknown): CodedError {
   if (error instanceof CodedError) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const lines = (error instanceof Error ? error.message : String(error)).split("\n");
+  const message = lines.map((line) => line.trim()).join(" ");
   if (!(error instanceof CommanderError)) return new CliError("UNEXPECTED", message, { cause: error });
   // commander repeats values, and a key may have got into the place of any of them.
   const reason = message

@@ -57,7 +57,8 @@ function assemble(
   const service = new Service(client, { clock, log, cancelled, showResponsesWithout });
   const [endpoints, registrations, declarations] = [new Endpoints(), new Registrations(), new Declarations()];
   const onGone = (id: string) => endpoints.noteDeleted(id);
-  const existence = new Existence({ service, clock, log, cancelled, onGone });
+  const onDenied = (id: string) => endpoints.noteDenied(id);
+  const existence = new Existence({ service, clock, log, cancelled, onGone, onDenied });
   const stack = new Stack({ ...options, log, declarations });
   const accounts = new Accounts({ origin, service, stack });
   const context = {

@@ -106,7 +106,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       if (isHere) {
         // A resource that adopted or took over this endpoint has it now.
         if (endpoints.isMade(id)) replaces.push("id");
-        endpoints.noteDiff(id, replaces.length > 0);
+        if (!isPending(olds)) endpoints.noteDiff(id, replaces.length > 0);
       } else {
         // There, the id may be another endpoint's.
         replaces.push(await origins.reasonToMove(id, olds));

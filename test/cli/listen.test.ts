@@ -73,7 +73,7 @@ test("a stack that cannot be read is a warning, but an error if the user named i
   const pulumi = fakePulumi({ error: "incorrect passphrase" });
   const { running } = await listening([], { pulumi });
   expect((await running.stop()).stderr).toMatch(
-    /^warning: .*incorrect passphrase\nSignatures are not checked/,
+    /^warning: .*incorrect passphrase\. If it is lost, follow \S+lost-state\.md\nSignatures are not checked/,
   );
   expect(await run(["listen", "--stack", "dev"], { pulumi })).toMatchObject({ status: 1 });
 });

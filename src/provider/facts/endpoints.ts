@@ -1,7 +1,7 @@
 import type { Endpoint } from "../../client";
 
 /** What a verb of this run has learned about an endpoint. */
-type Fact = "had" | "made" | "kept" | "replaced" | "named" | "read" | "deleted";
+type Fact = "had" | "made" | "kept" | "replaced" | "named" | "read" | "deleted" | "denied";
 
 /**
  * What this run knows about endpoints, by their ids. The plugin is a process of its own for each provider and command, so the engine's
@@ -46,6 +46,11 @@ export class Endpoints {
     this.#facts.set(id, new Set<Fact>(["deleted"]));
   }
 
+  /** A get has denied it. That alone does not show that it is gone, but nothing more is asked about it. */
+  noteDenied(id: string): void {
+    this.#note(id, "denied");
+  }
+
   /** Returns whether `create` has returned it in this run. */
   isMade(id: string): boolean {
     return this.#has(id, "made");
@@ -68,7 +73,7 @@ export class Endpoints {
 
   /** Returns whether an earlier run made it, and this one does not know it to be deleted. */
   isExpected(id: string): boolean {
-    return !this.isMade(id) && !this.isDeleted(id);
+    return !this.isMade(id) && !this.isDeleted(id) && !this.#has(id, "denied");
   }
 
   /** The ids of earlier runs that resources of the stack have. */

@@ -28,6 +28,8 @@ interface ExistenceOptions {
   readonly cancelled: AbortSignal | undefined;
   /** Called with an id that is gone. */
   readonly onGone?: (id: string) => void;
+  /** Called with an id that a get denies, which alone does not show that it is gone. */
+  readonly onDenied?: (id: string) => void;
 }
 
 /**
@@ -110,7 +112,7 @@ export class Existence {
     const missing = [...ids].filter((id) => !list.byId.has(id)).slice(0, MOST_PROBES);
     const exists = async (id: string) => {
       const isDenied = isDenial(await this.options.service.get(id));
-      if (isDenied) this.options.onGone?.(id);
+      if (isDenied) this.options.onDenied?.(id);
       return !isDenied;
     };
     const asking = Promise.all(missing.map(exists)).then((found) => found.includes(true));
@@ -132,7 +134,10 @@ export class Existence {
     const list = await this.#listAfter(denial, id);
     const row = list.byId.get(id);
     if (row !== undefined) return row;
-    const leftMs = () => (list.complete ? this.#lagLeft(made) : denial.deniedAt + LAG_MS - clock.now());
+    const leftMs = () => {
+      const afterDenial = denial.deniedAt + LAG_MS - clock.now();
+      return list.complete ? Math.min(this.#lagLeft(made), afterDenial) : afterDenial;
+    };
     if (leftMs() > 0) {
       while (leftMs() > 0 && !cancelled?.aborted) await this.#settle(leftMs());
       const again = await service.get(id);
@@ -167,13 +172,12 @@ export class Existence {
     }
   }
 
-  /** Returns how long get and list may still lag behind the creation of what an earlier run made, in milliseconds. */
+  /** Returns how long get and list may still lag behind a creation, in milliseconds. Nobody knows when: an earlier run made it. */
   #lagLeft({ createdAt = null, registeredAt }: Made): number {
     const { clock, service } = this.options;
-    const sinceStart = this.#startedAt + LAG_MS - clock.now();
     const [made, now] = [parseTimestamp(createdAt) ?? registeredAt, service.time()];
-    if (made === undefined || now === null) return sinceStart;
-    return Math.min(sinceStart, made + LAG_MS + PRECISION_MS - now);
+    if (made === undefined || now === null) return this.#startedAt + LAG_MS - clock.now();
+    return made + LAG_MS + PRECISION_MS - now;
   }
 
   /** Waits. What starts to wait meanwhile waits for the same end. */

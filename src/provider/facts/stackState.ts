@@ -55,9 +55,10 @@ export class StackState {
    * recorded with another base URL or key must have its url and type, too.
    */
   holderOf(endpoint: Pick<Endpoint, "id"> & Partial<Endpoint>, origin: Origin): Holder | undefined {
-    const own = this.#with(endpoint.id).find(
+    const all = this.#with(endpoint.id).filter(
       (each) => isEndpointToken(each.type) && isOwn(each, endpoint, origin),
     );
+    const own = all.find((each) => !each.delete) ?? all[0];
     return own === undefined ? this.otherHolderOf(endpoint) : { resource: own, kind: "own" };
   }
 

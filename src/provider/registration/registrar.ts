@@ -150,7 +150,8 @@ export class Registrar {
     };
     try {
       const endpoint = await service.register({ url, type, ip }, noteSent);
-      const wasThere = there.some(({ id }) => id === endpoint.id) || endpoints.isOurs(endpoint.id);
+      const isListed = list.byId.has(endpoint.id) && !endpoints.isDeleted(endpoint.id);
+      const wasThere = isListed || endpoints.isOurs(endpoint.id);
       if (wasThere) throw notRegistered(inputs, endpoint);
       const registeredAt = service.time() ?? undefined;
       return { endpoint: endpoints.noteMade(endpoint), registeredAt };

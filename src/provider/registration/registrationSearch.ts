@@ -79,7 +79,7 @@ export class RegistrationSearch {
         const endpoint = await existence.confirm(decision.endpoint);
         if (endpoint !== undefined) return { decision: { kind: "adopt", endpoint }, list, doubt };
         list = await service.list();
-      } else if (!mayBeAbsence(decision) || !(await this.#isStale(list))) {
+      } else if (!mayBeAbsence(decision) || wish.ifExists === "register" || !(await this.#isStale(list))) {
         return { decision, list, doubt: doubt ?? stack.unreadable };
       } else if (waitedMs >= LAG_MS) {
         return { decision: { kind: "unknowable", isStale: true }, list, doubt };

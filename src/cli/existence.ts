@@ -1,0 +1,13 @@
+import { systemClock } from "../client/clock";
+import { Existence } from "../provider/facts/existence";
+import { Service } from "../provider/facts/service";
+import type { Account } from "./account";
+import type { Context } from "./run";
+
+/** Answers for the command whether an endpoint is gone. */
+export function existenceIn({ client }: Account, { output, signal }: Context): Existence {
+  const log = { info: (text: string) => output.note(text), warn: (text: string) => output.warn(text) };
+  const options = { clock: systemClock, log, cancelled: signal };
+  const service = new Service(client, { ...options, showResponsesWithout: undefined });
+  return new Existence({ service, ...options });
+}
