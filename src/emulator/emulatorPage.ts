@@ -56,7 +56,7 @@ export function emulatorPage(emulator: Emulator, deliveries: Deliveries, parts: 
         return emulator.deliver({ event, id, endpointId, body: String(body), tamper: true });
       },
       // As new attempts: a replay keeps its old signature, and does not count.
-      "replay-failed": (_form, _attempt, failed) =>
+      "all-failed": (_form, _attempt, failed) =>
         Promise.all(
           failed().map(({ event, id, endpointId, body }) =>
             emulator.deliver({ event, id, endpointId, body: String(body) }),

@@ -30,7 +30,7 @@ export interface PageSource {
   readonly toolbar?: Html;
   /** Besides the deliveries. */
   readonly tabs?: readonly { readonly id: string; readonly title: string; readonly render: () => Html }[];
-  /** By the last part of their path. The deliveries have buttons for `replay`, `replay-failed`, `tamper` and `clear`, if these are among them. */
+  /** By the last part of their path. The deliveries have buttons for `replay`, `all-failed`, `tamper` and `clear`, if these are among them. */
   readonly actions: Readonly<Record<string, Action>>;
 }
 
@@ -75,7 +75,7 @@ export function deliveriesTab(source: PageSource, view: View): Html {
 <select name="status" aria-label="Status"><option value="">Every status</option>${options(Object.keys(STATES), view.status)}</select>
 <button>Filter</button></form>
 <div id="count" class="soft" data-live role="status">${listed.length} of ${all.length} deliveries</div>
-${list("list", links, none)}${source.actions["replay-failed"] && actionButton("replay-failed", view, "Replay all failed")}
+${list("list", links, none)}${source.actions["all-failed"] && actionButton("all-failed", view, "Replay all failed")}
 ${source.actions.clear && actionButton("clear", { ...view, d: "" }, "Clear the list")}</section>
 <section class="detail" aria-label="Chosen">${live("detail", current && [back, detail(source.actions, current, view)])}</section></div>`;
 }

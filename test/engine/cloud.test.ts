@@ -31,7 +31,10 @@ test.concurrent("between a kill and `pulumi cancel` the command changes nothing 
       run("adopt"),
     ]);
     expect(all.stdout).toMatch(/^1 endpoint deleted/m);
-    expect(service.endpoints.map(({ id }) => id)).toEqual(left.filter((id) => id !== stray.id));
+    // What the killed engine's plugin had sent may arrive later.
+    const now = service.endpoints.map(({ id }) => id);
+    expect(now).toEqual(expect.arrayContaining(left.filter((id) => id !== stray.id)));
+    expect(now).not.toContain(stray.id);
     for (const { output } of [all, named, adopted])
       expect(output).toMatch(/a run of the stack dev is under way: .*`pulumi cancel --yes --stack dev`/);
     expect(adopted.stdout).not.toMatch(/adoptId: "wh_[2-9]/);
