@@ -38,8 +38,11 @@ export const ctrlCTwice: End = async (cli) => {
   if (cli.exitCode === null) await ctrlC(cli);
 };
 
-/** How long after an `up` was ended the service carries out what is late, in milliseconds. */
-export const LATE_MS = 5_000;
+/**
+ * How long after an `up` was ended the service carries out what is late, in milliseconds: later than the second list, which any `up` asks
+ * for five seconds after the first, and sooner than the end of the window.
+ */
+export const LATE_MS = 12_000;
 
 /** What happens to the request at which an `up` is ended: it is lost, is carried out, or is carried out later. */
 const WHEN = {

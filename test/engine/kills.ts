@@ -115,9 +115,10 @@ async function outcomeOf(tried: Case): Promise<string> {
     const { project } = world;
     const { request, when, end } = tried;
     const { killRest } = await ends.interrupt(world, { request, when, operation: "any" }, ENDS[end]);
+    const late = sleep(when === "late" ? ends.LATE_MS : 0);
     try {
       // Nothing shows the next `up` that a plugin has died: it may register twice if the service is later than that (2).
-      if (end === "SIGKILL of the plugin" && when === "late") await sleep(ends.LATE_MS);
+      if (end === "SIGKILL of the plugin") await late;
       if (isLocked(project)) await project.succeed("cancel", "--yes");
       const up = ["up", "--yes", "--skip-preview"];
       const { exitCode, output } = await project.pulumi(...up);
@@ -128,6 +129,7 @@ async function outcomeOf(tried: Case): Promise<string> {
         Object.assign(project.env, ADOPT);
         await project.succeed(...up);
       }
+      await late;
       expectExact();
     } finally {
       killRest();
