@@ -124,7 +124,7 @@ test("all that failed is sent again under its id, with a signature of now, and c
   for (const event of ["job.running", "job.succeeded", "job.failed"])
     await emulator.deliver({ event, retryDelaysMs: [] });
   expect(await read("?status=failed")).toMatch(/2 of 3 deliveries.*Replay all failed/);
-  expect((await submit(emulator, "replay-failed")).status).toBe(303);
+  expect((await submit(emulator, "all-failed")).status).toBe(303);
   await until(() => emulator.deliveries.length === 5);
   expect(await read("?status=delivered")).toMatch(/3 of 3 deliveries/);
   const ids = received.map(({ headers }) => headers["webhook-id"]);
