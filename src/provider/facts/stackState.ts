@@ -4,7 +4,7 @@ import { sameUrl } from "../../shared/url";
 import { afterOf, type Evidence, evidenceOf } from "./evidence";
 import { isPendingId, keyOf } from "./identity";
 import { type Deployment, providerNameOf, type Resource, type Wanted, wantedBy } from "./resource";
-import { isRecordedUrl } from "./same";
+import { isRecordedUrl, nearlySameUrl } from "./same";
 
 /** Whose evidence is wanted: that of an endpoint of one provider, and of the resources that declare it. */
 export interface EvidenceQuery {
@@ -65,7 +65,9 @@ export class StackState {
   /** Returns the resource of another type that has an endpoint, or may have it. */
   otherHolderOf({ id, url }: Pick<Endpoint, "id"> & Partial<Endpoint>): Holder | undefined {
     const others = this.#with(id).filter((each) => !isEndpointToken(each.type) && !each.delete);
-    const holds = (each: Resource) => url !== undefined && urlsIn(each).some((its) => sameUrl(its, url));
+    // It holds the url as it was declared, and the service may have stored another spelling.
+    const holds = (each: Resource) =>
+      url !== undefined && urlsIn(each).some((its) => nearlySameUrl(its, url));
     const other = others.find(holds);
     if (other !== undefined) return { resource: other, kind: "other" };
     const perhaps = others.find(isSealed);
@@ -102,9 +104,9 @@ export class StackState {
     return this.unanswered.filter((each) => isOf(each, query)).map(evidenceOf);
   }
 
-  /** Returns whether a resource, or an operation that has not ended, declares this url in plain text. @param except its URNs do not count */
+  /** Returns whether a registration that got no response declares this url in plain text. @param except its URNs do not count */
   declares(url: string, except: readonly string[]): boolean {
-    const others = [...this.endpoints, ...this.#creations].filter(({ urn }) => !except.includes(urn));
+    const others = this.unanswered.filter(({ urn }) => !except.includes(urn));
     return others.some((each) => sameUrl(wantedBy(each)?.url ?? "", url));
   }
 

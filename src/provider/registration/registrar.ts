@@ -164,6 +164,8 @@ export class Registrar {
       const endpoint = await this.search.lookFor(inputs, evidenceIn(failure), processSentAt);
       if (endpoint === undefined) {
         registrations.noteFailed(inputs, failure);
+        // It was registered in spite of its `adoptId`.
+        declarations.noteSpent(inputs);
         throw failure;
       }
       const message = `found ${foreign(endpoint.id)} (${describeUrl(url)}), which the service registered without a usable response`;
