@@ -1,8 +1,7 @@
-import { type Evidence, evidenceOf, isFit } from "../../src/provider/facts/evidence";
-import { isPendingId, keyOf } from "../../src/provider/facts/identity";
-import { providerNameOf, wantedBy } from "../../src/provider/facts/resource";
-import { StackState } from "../../src/provider/facts/stackState";
+import { type Evidence, evidenceOf } from "../../src/provider/facts/evidence";
+import { isPendingId } from "../../src/provider/facts/identity";
 import type { EndpointInputs } from "../../src/provider/state";
+import { TYPE_TOKEN } from "../../src/shared/permanent";
 import { nameOf } from "../../src/shared/urn";
 import {
   type Command,
@@ -12,6 +11,7 @@ import {
   type Problems,
   type RunOptions,
 } from "./engineModel";
+import { excusedOrphans, namesId } from "./excuses";
 import type { Fault, Habits, Logged, Registered } from "./fakeService";
 import type { Shows } from "./pulumiModel";
 import { GRACE_MS, World } from "./world";
@@ -20,6 +20,8 @@ export interface Kill {
   /** How many of these pass first: with two numbers, a second `up` is killed, too. */
   readonly after: readonly number[];
   readonly at: "request" | "registration";
+  /** Whether it is the user who cancels, once. Default: everything is killed. */
+  readonly isCtrlC?: boolean;
 }
 
 export type Step =
@@ -29,6 +31,8 @@ export type Step =
   | { readonly do: "remove"; readonly slot: number }
   /** Somebody else registers what the program may declare, too. */
   | { readonly do: "other"; readonly args: EndpointInputs }
+  /** A resource is to adopt one of what is at the service. Its `adoptId` stays in the program until an error says that it must not. */
+  | { readonly do: "adopt"; readonly slot: number; readonly at: number }
   /** Behind Pulumi's back, to one of what is registered. */
   | { readonly do: "behind"; readonly what: "delete" | "edit"; readonly at: number }
   | { readonly do: "rotate"; readonly provider: string }
@@ -44,9 +48,12 @@ interface Run extends Omit<RunOptions, "replace"> {
 
 /** How long the real CLI takes at least to start a run, in milliseconds. */
 const START_MS = 2_000;
-/** An endpoint is dated a little before its registration at most: what is older is nobody's doubt. */
-const CLEARLY_OLDER_MS = 6_000;
-const STOP = /REGISTRATION_IN_DOUBT|ENDPOINT_EXISTS|STILL_PENDING/;
+/** How long a list and a get may lag behind, in milliseconds. */
+const LAG_MS = 5_000;
+/** An endpoint is dated a little before its registration at most, also where clocks differ: what is older is nobody's doubt. */
+const CLEARLY_OLDER_MS = 12_000;
+const ADOPTION = /NOT_FOUND|ADOPT_TAKEN|ADOPT_MISMATCH/;
+const STOP = new RegExp(`REGISTRATION_IN_DOUBT|ENDPOINT_EXISTS|STILL_PENDING|${ADOPTION.source}`);
 
 /** Plays scenarios: it is the user, who follows the ways on that a stop names, and everybody else at the service. */
 export class Actor {
@@ -65,7 +72,14 @@ export class Actor {
   #warned = 0;
   /** The warnings of endpoints that Pulumi leaves to a person. */
   readonly #left: string[] = [];
-  #kill: { left: number; readonly at: Kill["at"] } | undefined;
+  #kill: (Omit<Kill, "after"> & { left: number }) | undefined;
+  /**
+   * What nobody could know again: a list and a response of its own denied it in one command, which is believed; or it got the id of
+   * something that the state still had.
+   */
+  readonly #unknowable = new Set<Registered>();
+  /** What nobody asked for, whatever comes of it: an endpoint left the state without a word, or an `adoptId` that is done had an effect. */
+  readonly #unasked: string[] = [];
 
   constructor(habits: Habits, shows?: Shows) {
     this.world = new World(habits, shows);
@@ -101,16 +115,28 @@ export class Actor {
       const old = this.#program.get(slot);
       const aliases = old && step.do === "rename" && step.alias ? [...(old.aliases ?? []), old.name] : [];
       const to = step.do === "declare" ? step.to : { name: `r${slot}-${++this.#count}`, aliases };
-      const args = to.args ?? old?.args;
+      const { adoptId } = { ...old?.args, ...to.args };
+      const args = to.args ? { ...to.args, ...(adoptId && { adoptId }) } : old?.args;
       if (args) this.#program.set(slot, { name: `r${slot}`, ...old, ...to, args });
     } else if (step.do === "other") {
       // Sentence 1: not within the window of a registration without a response.
       if (this.#isInDoubt(step.args)) return;
-      this.#others.push(service.add({ ...step.args }));
+      const other = service.add({ ...step.args });
+      // With a used-again id, the same url and the same type, nobody could tell it from what was deleted.
+      if (this.#isTakenForOurs(other)) return service.remove(other);
+      this.#others.push(other);
       await this.world.time.pass(CLEARLY_OLDER_MS);
+    } else if (step.do === "adopt") {
+      const { slot } = step;
+      const old = this.#program.get(slot);
+      const found = service.endpoints.filter(({ account }) => account === (old?.provider || "default"));
+      const { id: adoptId, url, type } = found[step.at % found.length] ?? {};
+      if (adoptId && url && type)
+        this.#program.set(slot, { name: `r${slot}`, ...old, args: { url, type, adoptId } });
     } else if (step.do === "behind") {
-      // Not one that was registered and is not recorded yet: nobody could know it again.
-      const known = service.endpoints.filter((each) => this.world.has(each) || this.#others.includes(each));
+      // Not one that was registered and is not recorded yet: nobody could know it again. What is written by hand would not notice.
+      const isKnown = (each: Registered) => this.world.has(each, TYPE_TOKEN) || this.#others.includes(each);
+      const known = service.endpoints.filter(isKnown);
       const endpoint = known[step.at % known.length];
       if (endpoint && step.what === "edit") endpoint.url = `https://edited.example.com/${++this.#count}`;
       else if (endpoint) this.#remove(endpoint);
@@ -127,18 +153,24 @@ export class Actor {
   #isInDoubt(args: EndpointInputs): boolean {
     const { resources, pendingCreates } = this.world.stack;
     const now = this.world.time.date();
-    const isIts = (each: Operation) => keyOfIts(each) === keyIn("", args);
+    const isIts = (each: Operation) => this.world.keyOf(each) === this.world.keyIn("", args);
     const pending = resources.filter((each) => isPendingId(each.id) && isIts(each)).map(evidenceOf);
     const interrupted = pendingCreates.filter(isIts).map(evidenceOf);
     const isSoon = ({ serviceSentAt = now }: Evidence) => now <= serviceSentAt + GRACE_MS + CLEARLY_OLDER_MS;
     return [...pending, ...interrupted].some(isSoon);
   }
 
+  #isTakenForOurs(endpoint: Registered): boolean {
+    const key = this.world.keyIn(endpoint.account, endpoint);
+    const { resources } = this.world.stack;
+    return resources.some((each) => each.id === endpoint.id && this.world.keyOf(each) === key);
+  }
+
   async #run({ command, replace, kill, ...rest }: Run): Promise<void> {
     const name = this.#program.get(replace ?? -1)?.name;
     const options = { ...rest, replace: name === undefined ? [] : [name] };
     for (const [index, left] of (kill?.after ?? []).entries()) {
-      this.#kill = { left, at: kill?.at ?? "request" };
+      this.#kill = { at: "request", ...kill, left };
       await this.#command(index > 0 ? "up" : command, options);
       this.#kill = undefined;
     }
@@ -168,6 +200,8 @@ export class Actor {
 
   async #attempt(command: Command, program: readonly Declared[], options: RunOptions): Promise<Problems> {
     await this.world.time.pass(START_MS);
+    const { service } = this.world;
+    const [before, { length }] = [service.endpoints.filter((each) => this.world.has(each)), this.world.shown];
     const problems = await this.world.run(command, program, options).catch((error: unknown) => {
       if (!(error instanceof Killed)) throw error;
       return ["killed"];
@@ -175,15 +209,17 @@ export class Actor {
     // No operation tells the next run to wait for what this one has sent.
     if (problems.includes("killed") && !this.world.pulumi.showsOperations)
       await this.world.time.pass(GRACE_MS);
+    this.#noteDropped(before, [...problems, ...this.world.shown.slice(length).map(({ message }) => message)]);
     for (const problem of problems) this.#tell(problem);
     for (const warning of this.world.warnings.slice(this.#warned)) {
       this.#tell(`warning: ${warning}`);
-      if (/these endpoints are left|is not in the account of today's API key/.test(warning))
+      if (/these endpoints are left|is left as it is|is not in the account of today's API key/.test(warning))
         this.#left.push(warning);
     }
     await this.#forget(problems);
+    await this.#forget(problems);
     this.#warned = this.world.warnings.length;
-    for (const endpoint of this.world.service.endpoints)
+    for (const endpoint of service.endpoints)
       if (this.#isAdopted(endpoint, program)) {
         this.#others = this.#others.filter((other) => other !== endpoint);
         // Whatever its ip is.
@@ -206,15 +242,34 @@ export class Actor {
       await this.world.time.pass(GRACE_MS);
       const { stack } = this.world;
       this.#tell(`a person forgets what was registered with the key ${key}`);
-      stack.resources = stack.resources.filter(({ outputs }) => outputs?.account !== key);
+      const forgotten = stack.resources.filter(({ outputs }) => outputs?.account === key);
+      stack.resources = stack.resources.filter((each) => !forgotten.includes(each));
+      // Also what a registration without a response has made.
+      const keys = forgotten.map((each) => isPendingId(each.id) && this.world.keyOf(each));
+      const made = this.world.unowned().filter((each) => keys.includes(this.world.keyIn(each.account, each)));
+      for (const each of made) if (!this.#others.includes(each)) this.#remove(each);
       this.#left.push(problem);
     }
   }
 
-  /** Whether the stack may have an endpoint because a resource says "adopt". */
+  /** Notes what a command left at the service, and no state has any more: it must have said so. */
+  #noteDropped(before: readonly Registered[], messages: readonly string[]): void {
+    const { denied, endpoints } = this.world.service;
+    for (const each of denied.alone) if (denied.byList.has(each)) this.#unknowable.add(each);
+    for (const each of Object.values(denied)) each.clear();
+    if (messages.includes("killed")) return;
+    const isNamed = ({ id }: Registered) => messages.some((each) => namesId(each, id));
+    const isTheirs = (each: Registered) => this.#others.includes(each) || this.#unknowable.has(each);
+    for (const each of before)
+      if (endpoints.includes(each) && !this.world.has(each) && !isTheirs(each) && !isNamed(each))
+        this.#unasked.push(`${each.id} left the state without a word`);
+  }
+
+  /** Whether the stack may have an endpoint because a resource says "adopt", or names it. */
   #isAdopted(endpoint: Registered, program: readonly Declared[]): boolean {
+    const key = this.world.keyIn(endpoint.account, endpoint);
     const isIts = ({ provider, args }: Declared) =>
-      args.ifExists === "adopt" && keyIn(provider, args) === keyIn(endpoint.account, endpoint);
+      this.world.keyIn(provider, args) === key && (args.ifExists === "adopt" || args.adoptId === endpoint.id);
     return this.world.has(endpoint) && program.some(isIts);
   }
 
@@ -222,9 +277,9 @@ export class Actor {
     const { resources } = this.world.stack;
     const names = resources.map(({ urn }) => nameOf(urn));
     const added = this.#declared.filter(({ name }) => !names.includes(name));
-    const keys = resources.map(keyOfIts);
-    keys.push(...added.map(({ provider, args }) => keyIn(provider, args)));
-    const pending = resources.filter(({ id }) => isPendingId(id)).map(keyOfIts);
+    const keys = resources.map((each) => this.world.keyOf(each));
+    keys.push(...added.map(({ provider, args }) => this.world.keyIn(provider, args)));
+    const pending = resources.filter(({ id }) => isPendingId(id)).map((each) => this.world.keyOf(each));
     return pending.some((key) => keys.indexOf(key) !== keys.lastIndexOf(key));
   }
 
@@ -232,7 +287,7 @@ export class Actor {
   async #decide(program: readonly Declared[], problems: Problems, options: RunOptions): Promise<Problems> {
     const stopOf = ({ name, args }: Declared) =>
       problems.find(
-        (each) => args.ifExists !== "register" && each.startsWith(`${name}: `) && STOP.test(each),
+        (each) => each.startsWith(`${name}: `) && (args.ifExists === "register" ? ADOPTION : STOP).test(each),
       );
     const stopped = program.find(stopOf);
     if (stopped === undefined) {
@@ -240,11 +295,14 @@ export class Actor {
       if (problems.length === 0) this.#deleteNamed(this.stops);
       return problems;
     }
-    this.stops.push(stopOf(stopped) ?? "");
+    const stop = stopOf(stopped) ?? "";
+    this.stops.push(stop);
+    if (ADOPTION.test(stop) && this.#hasNoEffect(stopped))
+      this.#unasked.push(`adoptId has no effect once there is an endpoint: ${stop}`);
     this.#tell(`a person decides about ${stopped.name}`);
     // Whoever decides looks at the service, where by then everything is that was asked for.
     await this.world.time.pass(GRACE_MS);
-    const way = this.#wayOn(stopped);
+    const way = ADOPTION.test(stop) ? this.#withoutAdoptId(stopped) : this.#wayOn(stopped);
     const decided = program.map((each) => (each === stopped ? way : each));
     const rest = await this.#attempt("up", decided, { ...options, refresh: false });
     // After a kill, what was decided may be wrong.
@@ -255,30 +313,56 @@ export class Actor {
   #wayOn(stopped: Declared): Declared {
     const { name, args, provider } = stopped;
     const own = this.world.stack.resources.find(({ urn, delete: gone }) => nameOf(urn) === name && !gone);
-    const key = keyIn(provider, args);
+    const key = this.world.keyIn(provider, args);
     const made = this.world
       .unowned()
       .filter((each) => !this.#others.includes(each) && each.ip === args.ip)
-      .find((each) => keyIn(each.account, each) === key);
+      .find((each) => this.world.keyIn(each.account, each) === key);
     if (made && own && !isPendingId(own.id)) {
       this.#remove(made);
       return stopped;
     }
-    return { ...stopped, args: { ...(made && { adoptId: made.id }), ...args, ifExists: "register" } };
+    const named = { ...args, ...(made && { adoptId: made.id }) };
+    this.#redeclare(name, named);
+    return { ...stopped, args: { ...named, ifExists: "register" } };
+  }
+
+  /** Whether an `adoptId` is done: its resource has an endpoint, or has registered one in spite of it. */
+  #hasNoEffect({ name, args: { adoptId } }: Declared): boolean {
+    return this.world.stack.resources.some(
+      (each) =>
+        nameOf(each.urn) === name &&
+        !each.delete &&
+        !each.pendingReplacement &&
+        (!isPendingId(each.id) || each.inputs.adoptId === adoptId),
+    );
+  }
+
+  /** Removes an `adoptId`, as an error advises. */
+  #withoutAdoptId(stopped: Declared): Declared {
+    const without = ({ adoptId: _, ...args }: EndpointInputs) => args;
+    const declared = this.#declared.find(({ name }) => name === stopped.name);
+    if (declared) this.#redeclare(stopped.name, without(declared.args));
+    return { ...stopped, args: without(stopped.args) };
+  }
+
+  /** Changes the program for good. */
+  #redeclare(name: string, args: EndpointInputs): void {
+    for (const [slot, each] of this.#program)
+      if (each.name === name) this.#program.set(slot, { ...each, args });
   }
 
   /** Deletes what messages name, no resource has, and is nobody else's. */
   #deleteNamed(messages: readonly string[]): void {
     for (const endpoint of this.world.unowned()) {
-      const isNamed = messages.some((message) => new RegExp(`\\b${endpoint.id}\\b`).test(message));
+      const isNamed = messages.some((message) => namesId(message, endpoint.id));
       if (isNamed && !this.#others.includes(endpoint)) this.#remove(endpoint);
     }
   }
 
   #remove(endpoint: Registered): void {
     this.#tell(`${endpoint.id} is deleted by hand`);
-    const { service } = this.world;
-    service.endpoints = service.endpoints.filter((each) => each !== endpoint);
+    this.world.service.remove(endpoint);
     this.#others = this.#others.filter((other) => other !== endpoint);
   }
 
@@ -288,54 +372,22 @@ export class Actor {
       this.#tell(`    ${moment}: ${account} ${operation} ${path} ${fault} ${body ?? ""}`);
     const isCounted =
       this.#kill?.at === "request" ? moment === "arrived" : moment === "done" && operation === "register";
+    const made = this.world.service.endpoints.at(-1);
+    if (operation === "register" && moment === "done" && made && this.world.has(made))
+      this.#unknowable.add(made);
     if (this.#kill === undefined || !isCounted || this.#kill.left-- !== 0) return;
-    this.#tell("a kill");
-    this.world.kill();
-  }
-
-  /** What the eight sentences leave to `list` and `doctor`: what an operation made that no run has healed (sentence 3). */
-  #excusedOrphans(): Registered[] {
-    let operations = new StackState(this.world.stack.deployment).interrupted;
-    return this.world.unowned().filter((found) => {
-      if (found.by === undefined) return false;
-      // Without an operation, it is still listed when the next run registers: that must stop, and name it.
-      const isNamed = this.stops.some((stop) => new RegExp(`\\b${found.id}\\b`).test(stop));
-      const isDeclared = this.#declared.some(
-        ({ provider, args }) => keyIn(provider, args) === keyIn(found.account, found),
-      );
-      if (!this.world.pulumi.showsOperations && isDeclared && !isNamed) return false;
-      const endpoint = { ...found, createdAt: new Date(found.made).toISOString(), updatedAt: null };
-      const its = operations.find((each) => {
-        const isIts = keyOfIts(each) === keyIn(found.account, found);
-        return isIts && isFit(endpoint, evidenceOf(each), GRACE_MS);
-      });
-      // Each resource stands for at most one endpoint.
-      operations = operations.filter(({ urn }) => urn !== its?.urn);
-      return its !== undefined || this.#isTooLate(found) || this.#isUndated(found);
-    });
-  }
-
-  /**
-   * Whether a killed run's registration was made when no run waited for it any more, because it was sent long after its `check` (sentence
-   * 7). Another one's, which a pending resource looked for, may have been taken in its place.
-   */
-  #isTooLate({ account, made, ...rest }: Registered): boolean {
-    const its = this.world.stack.pendingCreates.filter((each) => keyOfIts(each) === keyIn(account, rest));
-    const ends = its.map((each) => (evidenceOf(each).serviceSentAt ?? made) + GRACE_MS);
-    // It waits no longer for its turn than for what another one may still make.
-    return ends.some((end) => made > end && made <= end + GRACE_MS);
-  }
-
-  /** Whether its creation is undated, because `check` could not list: then what its resource had before counts as made by it (sentence 6). */
-  #isUndated({ account, ...rest }: Registered): boolean {
-    const its = this.world.stack.pendingCreates.filter((each) => keyOfIts(each) === keyIn(account, rest));
-    return its.some((each) => evidenceOf(each).serviceSentAt === undefined);
+    this.#tell(this.#kill.isCtrlC ? "Ctrl-C" : "a kill");
+    if (this.#kill.isCtrlC) this.world.cancel();
+    else this.world.kill();
   }
 
   #differences(program: readonly Declared[]): string[] {
-    const adopted = this.#declared.map(({ args }) => args.adoptId);
-    const others = this.#others.filter(({ id }) => !adopted.includes(id));
-    return this.world.differences(program, [...others, ...this.#excusedOrphans()]);
+    const excused = excusedOrphans(this.world, {
+      declared: this.#declared,
+      stops: this.stops,
+      unknowable: this.#unknowable,
+    });
+    return this.world.differences(program, [...this.#others, ...excused]);
   }
 
   async #settle(restMs: number): Promise<string[]> {
@@ -344,6 +396,8 @@ export class Actor {
     await time.pass(restMs);
     let wrong: string[] = [];
     for (const refresh of [false, true, false]) {
+      // What a replica still shows for a while could be adopted, although it was deleted.
+      await time.pass(LAG_MS);
       this.#tell("undisturbed up");
       const before = service.changes.length;
       wrong = [...(await this.#command("up", { refresh })), ...this.#differences(this.#declared)];
@@ -351,19 +405,11 @@ export class Actor {
         ...service.changes.slice(before).map((each) => `the last up was to change nothing: ${each}`),
       );
     }
-    if (wrong.length > 0) return wrong;
-    return [...(await this.#command("destroy", {})), ...this.#differences([])];
+    if (wrong.length > 0 || this.#unasked.length > 0) return [...this.#unasked, ...wrong];
+    return [...(await this.#command("destroy", {})), ...this.#differences([]), ...this.#unasked];
   }
 
   #tell(event: string): void {
     this.story.push(`${(this.world.time.date() / 1000).toFixed(3).slice(-8)} ${event}`);
   }
-}
-
-function keyIn(provider: string | undefined, wanted: EndpointInputs | ReturnType<typeof wantedBy>) {
-  return wanted && `${provider || "default"} ${keyOf(wanted)}`;
-}
-
-function keyOfIts(resource: Parameters<typeof wantedBy>[0]): string | undefined {
-  return keyIn(providerNameOf(resource), wantedBy(resource));
 }

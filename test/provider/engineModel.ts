@@ -1,7 +1,7 @@
 import { type Deployment, providerNameOf, type Resource } from "../../src/provider/facts/resource";
-import { ORGANIZATION_INPUT, ROOT_INPUT, URN_INPUT } from "../../src/provider/hiddenInputs";
+import { ORGANIZATION_INPUT, ROOT_INPUT, SECRET_INPUT, URN_INPUT } from "../../src/provider/hiddenInputs";
 import type { EndpointInputs } from "../../src/provider/state";
-import { AFTER_INPUT, PROVIDER_CODE, TYPE_TOKEN } from "../../src/shared/permanent";
+import { AFTER_INPUT, NATIVE_TYPE_TOKEN, PROVIDER_CODE, TYPE_TOKEN } from "../../src/shared/permanent";
 import { UNKNOWN_VALUE } from "../../src/shared/unknownValue";
 import { nameOf } from "../../src/shared/urn";
 
@@ -46,13 +46,25 @@ export interface Declared {
   readonly args: EndpointInputs;
   /** The explicit provider by its name; "" is the default one. */
   readonly provider?: string;
-  /** Names that the resource had before. */
+  /** Names that the resource had before, or URNs. */
   readonly aliases?: readonly string[];
   readonly deleteBeforeReplace?: boolean;
+  /** Whether the recorded url stays, whatever is declared: `ignoreChanges: ["url"]`. */
+  readonly ignoresUrl?: boolean;
+  /** The type of the component that it is in. */
+  readonly parent?: string;
+  /** Of a dynamic resource that somebody wrote by hand for the same service. Default: an endpoint of ours. */
+  readonly type?: typeof HAND_WRITTEN;
+  /** Whether the state encrypts its url. */
+  readonly isSecret?: boolean;
 }
 
 /** A creation, as long as it has not ended. */
-export type Operation = Resource & { readonly provider: string; readonly inputs: Properties };
+export type Operation = Resource & {
+  readonly provider: string;
+  readonly inputs: Properties;
+  readonly isSecret?: boolean;
+};
 
 /** A resource of the state. */
 export interface Recorded extends Operation {
@@ -74,12 +86,22 @@ export interface RunOptions {
   readonly retries?: number;
 }
 
+/** What a command that Ctrl-C ended failed with. */
+export const CANCELLED = "cancelled";
+
 /** What went wrong in a command, each with the name of the resource: nothing, when it succeeded. */
 export type Problems = readonly string[];
 
 /** The URN of the stack. */
 export const ROOT_URN = "urn:pulumi:dev::test::pulumi:pulumi:Stack::test-dev";
-export const urnOf = (name: string) => `urn:pulumi:dev::test::${TYPE_TOKEN}::${name}`;
+export const urnOf = (name: string, type: string = TYPE_TOKEN) => `urn:pulumi:dev::test::${type}::${name}`;
+/** The type of every dynamic resource that a program defines itself. */
+export const HAND_WRITTEN = "pulumi-nodejs:dynamic:Resource";
+/** What a value is in the state that `pulumi stack export` prints, if it is a secret. */
+const ENCRYPTED = {
+  "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
+  ciphertext: "v1:AA",
+};
 /** Returns what the state says of a resource's provider. */
 export const providerUrnOf = (name: string) =>
   `urn:pulumi:dev::test::pulumi:providers:pulumi-nodejs::${name || "default"}::1`;
@@ -91,6 +113,8 @@ export class Stack {
   pendingCreates: readonly Operation[] = [];
   /** While a program runs, the engine knows the root of the stack. */
   isProgramRunning = false;
+  /** Whether the native plugin manages it: it knows the stack always, and its `check` no hidden time. */
+  isNative = false;
   /** Where it is, as its program knows. */
   organization = "organization";
   rootDirectory = "rootDirectory";
@@ -98,10 +122,24 @@ export class Stack {
   /** What `pulumi stack export` prints. */
   get deployment(): Deployment {
     return {
-      resources: [{ urn: ROOT_URN, type: "pulumi:pulumi:Stack" }, ...this.resources],
-      pending_operations: this.pendingCreates.map((resource) => ({ type: "creating", resource })),
+      resources: [{ urn: ROOT_URN, type: "pulumi:pulumi:Stack" }, ...this.resources.map(encrypted)],
+      pending_operations: this.pendingCreates.map((resource) => ({
+        type: "creating",
+        resource: encrypted(resource),
+      })),
     };
   }
+}
+
+/** Returns a resource as it is printed: with what is secret encrypted. */
+function encrypted({ isSecret, ...resource }: Operation & { readonly outputs?: Properties }): Resource {
+  if (!isSecret) return resource;
+  const { inputs, outputs } = resource;
+  return {
+    ...resource,
+    inputs: { ...inputs, url: ENCRYPTED },
+    ...(outputs && { outputs: { ...outputs, url: ENCRYPTED } }),
+  };
 }
 
 /**
@@ -120,11 +158,15 @@ export class EngineRun {
   /** The steps under way. */
   readonly #steps = new Set<Promise<unknown>>();
 
-  /** @param open starts the process of one provider for this command */
+  /** @param open starts the process of one provider for this command: of an explicit one, or of what is written by hand */
   constructor(
     private readonly stack: Stack,
     private readonly open: (provider: string) => Verbs,
-    private readonly options: RunOptions & { readonly isPreview: boolean },
+    private readonly options: RunOptions & {
+      readonly isPreview: boolean;
+      /** Fires at Ctrl-C: what is under way ends, and nothing more is begun. */
+      readonly cancelled: AbortSignal;
+    },
   ) {
     this.#left = stack.pendingCreates;
   }
@@ -152,7 +194,7 @@ export class EngineRun {
     this.stack.isProgramRunning = true;
     for (const declared of program) {
       // Steps run while the next resource is planned, and a step that failed ends the planning.
-      if (this.#problems.length > 0) break;
+      if (this.#problems.length > 0 || this.#isCancelled()) break;
       const step = await this.#noted(declared.name, () => this.#plan(declared));
       if (step && !this.options.isPreview) await this.#start(declared.name, step);
     }
@@ -173,20 +215,23 @@ export class EngineRun {
 
   /** Checks and diffs, and gives the step that must follow. */
   async #plan(declared: Declared): Promise<(() => Promise<void>) | undefined> {
-    const { name, args, provider = "", aliases = [], deleteBeforeReplace = false } = declared;
-    const verbs = this.#open(provider);
-    const urns = [name, ...aliases].map(urnOf);
+    const { name, provider = "", aliases = [], deleteBeforeReplace = false, isSecret } = declared;
+    const type = declared.type ?? (this.stack.isNative ? NATIVE_TYPE_TOKEN : TYPE_TOKEN);
+    const inComponent = declared.parent === undefined ? type : `${declared.parent}$${type}`;
+    const place = { type, provider: providerUrnOf(provider) };
+    const verbs = this.#open(place);
+    const [urn = "", ...others] = [name, ...aliases].map((each) =>
+      each.startsWith("urn:") ? each : urnOf(each, inComponent),
+    );
+    const urns = [urn, ...others];
     const old = this.stack.resources.find((each) => urns.includes(each.urn) && !each.delete);
     const isForced = old !== undefined && (this.options.replace?.includes(name) ?? false);
     const goalFrom = async (olds: Properties): Promise<Operation> => {
-      // What the program's class adds.
-      const after = this.options.isPreview ? UNKNOWN_VALUE : 0;
-      const { organization, rootDirectory } = this.stack;
-      const place = { [ORGANIZATION_INPUT]: organization, [ROOT_INPUT]: rootDirectory };
-      const hidden = { [URN_INPUT]: urnOf(name), ...place, [AFTER_INPUT]: after };
-      const { inputs, failures } = await verbs.check(olds, { ...args, ...hidden, __provider: PROVIDER_CODE });
+      const isKept = declared.ignoresUrl && old !== undefined;
+      const args = { ...declared.args, ...(isKept && { url: old.inputs.url }) };
+      const { inputs, failures } = await verbs.check(olds, { ...args, ...this.#hiddenInputs(declared, urn) });
       if (failures.length > 0) throw new VerbError(failures.map(({ reason }) => reason).join("; "));
-      return { urn: urnOf(name), type: TYPE_TOKEN, provider: providerUrnOf(provider), inputs };
+      return { ...place, urn, inputs, ...(isSecret && { isSecret }) };
     };
     const goal = await goalFrom(old && !isForced ? old.inputs : {});
     if (!old) return () => this.#create(goal, verbs);
@@ -200,6 +245,7 @@ export class EngineRun {
       return async () => {
         const gone = { ...old, pendingReplacement: true };
         if (!old.pendingReplacement) await this.#delete(old, gone);
+        if (this.options.cancelled.aborted) return;
         await this.#create(anew, verbs);
         this.#put(old.pendingReplacement ? old : gone);
       };
@@ -212,6 +258,17 @@ export class EngineRun {
       };
     this.#record({ ...goal, id, outputs }, old);
     return undefined;
+  }
+
+  /** Returns what the program's class adds to the arguments, or the native plugin. */
+  #hiddenInputs({ type, isSecret }: Declared, urn: string): Properties {
+    if (type === HAND_WRITTEN) return { __provider: "exports.handler = …" };
+    const its = { [URN_INPUT]: urn, [SECRET_INPUT]: isSecret ?? false };
+    if (this.stack.isNative) return its;
+    const { organization, rootDirectory } = this.stack;
+    const place = { [ORGANIZATION_INPUT]: organization, [ROOT_INPUT]: rootDirectory };
+    const after = this.options.isPreview ? UNKNOWN_VALUE : 0;
+    return { ...its, ...place, [AFTER_INPUT]: after, __provider: PROVIDER_CODE };
   }
 
   /** Creates, instead of the old one if there is any, which is then to be deleted. The last try decides the outcome. */
@@ -243,7 +300,7 @@ export class EngineRun {
   }
 
   async #refresh(resource: Recorded): Promise<void> {
-    const verbs = this.#open(providerNameOf(resource));
+    const verbs = this.#open(resource);
     const { id, props, inputs } = await verbs.read(resource.id, resource.outputs);
     if (!id || !props) return this.#put(resource);
     const { initErrors: _, ...kept } = resource;
@@ -254,7 +311,7 @@ export class EngineRun {
 
   async #delete(resource: Recorded, left?: Recorded): Promise<void> {
     const { id, outputs, pendingReplacement } = resource;
-    if (!pendingReplacement) await this.#open(providerNameOf(resource)).delete(id, outputs);
+    if (!pendingReplacement) await this.#open(resource).delete(id, outputs);
     this.#put(resource, left);
   }
 
@@ -272,16 +329,25 @@ export class EngineRun {
     this.stack.resources = [...this.#done, ...rest];
   }
 
-  #open(provider = ""): Verbs {
-    const verbs = this.#verbs.get(provider) ?? this.open(provider);
-    this.#verbs.set(provider, verbs);
+  #open(resource: Pick<Operation, "type" | "provider">): Verbs {
+    const name = resource.type === HAND_WRITTEN ? HAND_WRITTEN : (providerNameOf(resource) ?? "");
+    const verbs = this.#verbs.get(name) ?? this.open(name);
+    this.#verbs.set(name, verbs);
     return verbs;
+  }
+
+  /** Ctrl-C is what ends the command. */
+  #isCancelled(): boolean {
+    const { aborted } = this.options.cancelled;
+    if (aborted && !this.#problems.includes(CANCELLED)) this.#problems.push(CANCELLED);
+    return aborted;
   }
 
   /** Starts a step when one more may be under way. */
   async #start(name: string, work: () => Promise<void>): Promise<void> {
     const { parallel = 16 } = this.options;
     while (this.#steps.size >= parallel) await Promise.race(this.#steps);
+    if (this.#isCancelled()) return;
     const step = this.#noted(name, work).finally(() => this.#steps.delete(step));
     this.#steps.add(step);
     step.catch(() => {}); // a kill, which whatever waits for the steps meets

@@ -19,17 +19,22 @@ export interface Registered {
   by: object | undefined;
 }
 
-/** How a request ends. `late-commit` takes effect late and gets no response, `late-response` takes effect at once. */
+/**
+ * How a request ends. `late-commit` takes effect late and gets no response, `late-response` takes effect at once. `stale` is answered as
+ * of some time ago. `blank` begins with a list: a replica that has just come up shows nothing for some time. A `status` without effect
+ * may be that of a proxy: 404, as while its service is replaced.
+ */
 export interface Fault {
   readonly kind:
     | ("unreachable" | "lost-before" | "lost-after" | "hang-before" | "hang-after")
-    | ("late-response" | "late-commit" | "garbled" | "truncated" | "empty" | "status");
+    | ("late-response" | "late-commit" | "garbled" | "truncated" | "empty" | "status")
+    | ("stale" | "blank");
   readonly operation: Operation | "any";
   /** Default 1. */
   readonly times?: number;
   /** How many to let through first. Default 0. */
   readonly after?: number;
-  /** Of the two late ones, in milliseconds. */
+  /** Of the two late ones, of `stale` and of `blank`, in milliseconds. */
   readonly delayMs?: number;
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -43,20 +48,26 @@ export interface Fault {
 export interface Habits {
   /** How many endpoints a list shows, and says that there is more. */
   readonly listed?: number;
-  /** How long a list lags behind, in milliseconds. */
+  /** How long a list lacks what is new, in milliseconds. */
   readonly lagMs?: number;
+  /** Whether a replica answers, so that gets lag as well, and both still have what was deleted meanwhile. */
+  readonly isReplica?: boolean;
   /** How it tells when an endpoint was made; undefined: not at all. Default: exactly. */
   readonly tells?: (exactly: string) => string | undefined;
   /** Whether responses lack the Date header. */
   readonly tellsNoDate?: boolean;
   /** How much its clock is ahead, in milliseconds. */
   readonly aheadMs?: number;
+  /** How much the clocks of its replicas are ahead, in milliseconds. Each request meets the next one, so time jumps back and forth. */
+  readonly replicasAheadMs?: readonly number[];
   /** Its own spelling of a url. */
   readonly spell?: (url: string) => string;
   /** Whether it keeps one endpoint for each url. */
   readonly keepsOne?: boolean;
   /** Whether ids count for each account. */
   readonly countsIds?: boolean;
+  /** Whether ids are numbers of rows, and the highest is used again once it is free, as by SQLite. */
+  readonly reusesIds?: boolean;
 }
 
 export interface Logged {
@@ -69,6 +80,10 @@ export interface Logged {
 
 /** How long a request, or a response, is on its way, in milliseconds. */
 const LATENCY_MS = 20;
+/** No message holds such a number by chance. */
+const FIRST_ROW = 7001;
+/** How long after a replica came up no other one comes up, in milliseconds. */
+const BETWEEN_BLANKS_MS = 30_000;
 /** The status of each operation that succeeds. */
 const SUCCESS = { register: 201, list: 200, get: 200, delete: 204 };
 
@@ -80,8 +95,16 @@ export class FakeService {
   readonly accounts = new Map<string, string>();
   /** Told of each request that has arrived, and of each that was carried out. */
   watch: (request: Logged, moment: "arrived" | "done") => void = () => {};
+  /** What exists and was denied: by a response to a request for it alone, and by a list that lacks it. */
+  readonly denied = { alone: new Set<Registered>(), byList: new Set<Registered>() };
   #faults: { readonly fault: Fault; skip: number; left: number }[] = [];
   #made = 0;
+  /** How many requests have arrived: each meets the next replica. */
+  #arrived = 0;
+  #blankUntil = Number.NEGATIVE_INFINITY;
+  /** When something was registered and when it was deleted, for whoever lags behind. */
+  readonly #since = new Map<Registered, number>();
+  readonly #ended = new Map<Registered, number>();
 
   constructor(
     readonly url: string,
@@ -104,24 +127,39 @@ export class FakeService {
 
   /** Adds what somebody else registers. */
   add(args: Partial<Registered> & Pick<Registered, "url">, account = "default", by?: object): Registered {
-    this.#made += 1;
-    const own = this.endpoints.filter((each) => each.account === account);
     const endpoint = {
-      id: `wh_${this.habits.countsIds ? own.length + 1 : this.#made}`,
+      id: this.#nextId(account),
       type: "production" as const,
       ip: undefined,
       made: this.#now(),
       ...args,
-      url: this.habits.spell?.(args.url) ?? args.url,
+      url: this.spelled(args.url),
       account,
       by,
     };
     this.endpoints.push(endpoint);
+    this.#since.set(endpoint, this.time.date());
     return endpoint;
   }
 
-  remove(id: string): void {
-    this.endpoints = this.endpoints.filter((each) => each.id !== id);
+  /** Returns a url as it is stored. */
+  spelled(url: string): string {
+    return this.habits.spell?.(url) ?? url;
+  }
+
+  /** @param which an endpoint, or the id of some */
+  remove(which: string | Registered): void {
+    const gone = this.endpoints.filter((each) => each === which || each.id === which);
+    this.endpoints = this.endpoints.filter((each) => !gone.includes(each));
+    for (const each of gone) this.#ended.set(each, this.time.date());
+  }
+
+  #nextId(account: string): string {
+    const { countsIds, reusesIds } = this.habits;
+    this.#made += 1;
+    if (reusesIds) return `${Math.max(FIRST_ROW, ...this.endpoints.map(({ id }) => Number(id) + 1))}`;
+    const own = this.endpoints.filter((each) => each.account === account);
+    return `wh_${countsIds ? own.length + 1 : this.#made}`;
   }
 
   /** Carries a request of a process: whoever is dead gets no response. */
@@ -134,6 +172,7 @@ export class FakeService {
     const body = typeof sent.body === "string" ? sent.body : undefined;
     const fault = this.#take(operation);
     const { kind, delayMs = 0, status = 500 } = fault ?? {};
+    if (fault && fault.effect !== true) this.#noteDenial(operation, { id, account, fault });
     const request = { operation, path, account, body, fault: kind === "status" ? `${status}` : (kind ?? "") };
     this.requests.push(request);
     let isOver = false;
@@ -154,9 +193,10 @@ export class FakeService {
       if (isCut) broken();
       else handler.onResponseEnd?.(controller, {});
     };
+    const staleMs = kind === "stale" ? delayMs : 0;
     const carryOut = (): { status: number; text: string } => {
       if (account === undefined) return { status: 401, text: "{}" };
-      const result = this.#carryOut(operation, { id, account, body, by: process });
+      const result = this.#carryOut(operation, { id, account, body, by: process, staleMs });
       this.watch(request, "done");
       if (result === undefined) return { status: 404, text: "{}" };
       return { status: SUCCESS[operation], text: JSON.stringify(result) };
@@ -164,6 +204,7 @@ export class FakeService {
     if (kind === "unreachable") return void this.time.after(LATENCY_MS, broken);
     handler.onRequestStart?.(controller, {});
     this.time.after(LATENCY_MS, () => {
+      this.#arrived += 1;
       this.watch(request, "arrived");
       if (kind === "late-commit") return void this.time.after(delayMs, carryOut);
       const isCarriedOut = kind === "status" ? fault?.effect === true : !kind?.endsWith("-before");
@@ -182,9 +223,19 @@ export class FakeService {
   /** Returns the body of the response; undefined if there is no such endpoint. */
   #carryOut(
     operation: Operation,
-    { id, account, body, by }: { id: string; account: string; body: string | undefined; by: object },
+    {
+      id,
+      account,
+      body,
+      by,
+      staleMs,
+    }: Readonly<Record<"id" | "account", string>> & {
+      readonly body: string | undefined;
+      readonly by: object;
+      readonly staleMs: number;
+    },
   ): unknown {
-    const { keepsOne, lagMs, listed } = this.habits;
+    const { keepsOne, listed } = this.habits;
     const own = this.endpoints.filter((each) => each.account === account);
     if (operation === "register") {
       const { url, type, ip } = JSON.parse(body ?? "{}");
@@ -192,16 +243,44 @@ export class FakeService {
       const made = existing ?? this.add({ url, type, ip }, account, by);
       return { id: made.id, url: made.url, type: made.type };
     }
-    if (operation === "list") {
-      const isListed = ({ made }: Registered) => lagMs === undefined || made <= this.#now() - lagMs;
-      const shown = own.filter(isListed).map((each) => this.#shown(each));
-      if (listed === undefined || shown.length <= listed) return shown;
-      return { data: shown.slice(0, listed), next: "more" };
+    if (operation === "delete") {
+      const found = own.find((each) => each.id === id);
+      if (found) this.remove(found);
+      return found && this.#shown(found);
     }
-    const found = own.find((each) => each.id === id);
-    if (found === undefined) return undefined;
-    if (operation === "delete") this.endpoints = this.endpoints.filter((each) => each !== found);
-    return this.#shown(found);
+    const seen = this.#seen(operation, staleMs).filter((each) => each.account === account);
+    if (operation === "get") {
+      const found = seen.find((each) => each.id === id);
+      return found && this.#shown(found);
+    }
+    for (const each of own) if (!seen.includes(each)) this.denied.byList.add(each);
+    const shown = seen.map((each) => this.#shown(each));
+    if (listed === undefined || shown.length <= listed) return shown;
+    return { data: shown.slice(0, listed), next: "more" };
+  }
+
+  /** Returns what a list or a get sees. */
+  #seen(operation: "list" | "get", staleMs: number): Registered[] {
+    const now = this.time.date();
+    if (operation === "list" && now < this.#blankUntil) return [];
+    const { lagMs = 0, isReplica = false } = this.habits;
+    const lacksMs = Math.max(staleMs, operation === "list" || isReplica ? lagMs : 0);
+    const keepsMs = Math.max(staleMs, isReplica ? lagMs : 0);
+    const ended = [...this.#ended].flatMap(([each, at]) => (at > now - keepsMs ? [each] : []));
+    return [...this.endpoints, ...ended].filter(
+      (each) => (this.#since.get(each) ?? Number.NEGATIVE_INFINITY) <= now - lacksMs,
+    );
+  }
+
+  /** Notes what exists and a fault denies. */
+  #noteDenial(operation: Operation, about: { id: string; account: string | undefined; fault: Fault }): void {
+    const { id, account, fault } = about;
+    const now = this.time.date();
+    if (fault.kind === "blank" && now > this.#blankUntil + BETWEEN_BLANKS_MS)
+      this.#blankUntil = now + (fault.delayMs ?? 0);
+    if (!(fault.status === 404 || fault.status === 410) || operation === "register") return;
+    for (const each of this.endpoints)
+      if (each.account === account && each.id === id) this.denied.alone.add(each);
   }
 
   #shown({ id, url, type, made }: Registered): object {
@@ -211,7 +290,8 @@ export class FakeService {
   }
 
   #now(): number {
-    return this.time.date() + (this.habits.aheadMs ?? 0);
+    const { aheadMs = 0, replicasAheadMs = [] } = this.habits;
+    return this.time.date() + aheadMs + (replicasAheadMs[this.#arrived % replicasAheadMs.length] ?? 0);
   }
 
   /** Returns the fault that a request meets. */

@@ -1,5 +1,5 @@
 import { type Identity, keyOf } from "../../src/provider/facts/identity";
-import { providerNameOf, type Resource } from "../../src/provider/facts/resource";
+import { providerNameOf, type Resource, wantedBy } from "../../src/provider/facts/resource";
 import { PROVIDER_NAME_KEY } from "../../src/provider/settings";
 
 import type { EndpointInputs } from "../../src/provider/state";
@@ -9,12 +9,15 @@ import {
   type Command,
   type Declared,
   EngineRun,
+  HAND_WRITTEN,
   Killed,
   type Problems,
+  providerUrnOf,
   type Recorded,
   ROOT_URN,
   type RunOptions,
   Stack,
+  urnOf,
   VerbError,
   type Verbs,
 } from "./engineModel";
@@ -34,7 +37,7 @@ export const declared = (name: string, path = name, args: Partial<EndpointInputs
 /** Returns the account of a provider. */
 const accountOf = (provider = "") => provider || "default";
 const isOf = ({ id, account }: Registered, resource: Resource) =>
-  resource.id === id && accountOf(providerNameOf(resource)) === account;
+  resource.id === id && !resource.pendingReplacement && accountOf(providerNameOf(resource)) === account;
 
 /** A service, and a stack that is to hold endpoints there. */
 export class World {
@@ -90,7 +93,7 @@ export class World {
       engine: {
         warn: (message) => this.shown.push({ severity: "warn", message }),
         info: (message) => this.shown.push({ severity: "info", message }),
-        rootUrn: async () => (this.stack.isProgramRunning ? ROOT_URN : undefined),
+        rootUrn: async () => (this.stack.isProgramRunning || this.stack.isNative ? ROOT_URN : undefined),
         cancelled: this.#cancelling.signal,
       },
       dispatcher: { dispatch } as Dispatcher,
@@ -104,7 +107,38 @@ export class World {
       ...config,
     };
     void plugin.configure({ config: { get: (name: string) => settings[name] } as never });
-    return behindGrpc(plugin, death);
+    return behindGrpc(plugin, { death, isNative: this.stack.isNative });
+  }
+
+  /** The verbs that somebody wrote by hand: they hold a resource to its id alone, and wait for nothing. */
+  #handWritten(): Verbs {
+    return {
+      check: async (_, news) => ({ inputs: news, failures: [] }),
+      diff: async () => ({ changes: false, replaces: [] }),
+      create: () => Promise.reject(new Error("it is there already")),
+      read: async (id, props) => ({ id, props }),
+      update: async (_, outs) => ({ outs }),
+      delete: async (id) => this.service.remove(id),
+    };
+  }
+
+  /**
+   * Registers what is written by hand and not recorded, or otherwise: in an update of its own. What a resource of another type registers in
+   * the same run is nobody's yet.
+   */
+  #writeByHand(program: readonly Declared[]): void {
+    for (const { name, args, isSecret = false } of program.filter(({ type }) => type === HAND_WRITTEN)) {
+      const urn = urnOf(name, HAND_WRITTEN);
+      const old = this.stack.resources.find((each) => each.urn === urn);
+      const { url, type } = args;
+      if (old?.outputs.url === url && old.outputs.type === type) continue;
+      if (old) this.service.remove(old.id);
+      const { id } = this.service.add({ url, type });
+      const its = { urn, type: HAND_WRITTEN, provider: providerUrnOf(""), isSecret };
+      const inputs = { url, type, __provider: "exports.handler = …" };
+      const rest = this.stack.resources.filter((each) => each !== old);
+      this.stack.resources = [...rest, { ...its, id, inputs, outputs: { url, type } }];
+    }
   }
 
   /** The verbs of a new process of the default provider, with these settings besides its own, each with the time that it takes. */
@@ -124,9 +158,11 @@ export class World {
   run(command: Command, program: readonly Declared[] = [], options: RunOptions = {}): Promise<Problems> {
     this.#processes = [];
     this.#cancelling = new AbortController();
-    const open = (provider: string) => this.#open(provider);
+    if (command === "up") this.#writeByHand(program);
+    const open = (name: string) => (name === HAND_WRITTEN ? this.#handWritten() : this.#open(name));
+    const cancelled = this.#cancelling.signal;
     const isPreview = command === "preview";
-    const run = new EngineRun(this.stack, open, { ...options, isPreview });
+    const run = new EngineRun(this.stack, open, { ...options, cancelled, isPreview });
     this.pulumi.update(isPreview ? undefined : this.stack.deployment);
     // After a kill, `pulumi cancel` comes before anything else.
     return this.time.until(run.run(command, program)).finally(() => this.pulumi.update(undefined));
@@ -145,9 +181,20 @@ export class World {
     this.#cancelling.abort();
   }
 
-  /** Returns whether the stack has an endpoint: ids may count per account. */
-  has(endpoint: Registered): boolean {
-    return this.stack.resources.some((each) => isOf(endpoint, each));
+  /** Returns one string for what is equal at the service: in an account, as it stores it. */
+  keyIn(provider: string | undefined, { url, type }: Identity): string {
+    return `${accountOf(provider)}: ${keyOf({ url: this.service.spelled(url), type })}`;
+  }
+
+  /** Returns the same of a resource, or of an operation; undefined if the state encrypts its url. */
+  keyOf(resource: Resource): string | undefined {
+    const wanted = wantedBy(resource);
+    return wanted && this.keyIn(providerNameOf(resource), wanted);
+  }
+
+  /** Returns whether a resource of the stack has an endpoint, of some type if that matters: ids may count per account. */
+  has(endpoint: Registered, type?: string): boolean {
+    return this.stack.resources.some((each) => isOf(endpoint, each) && (type ?? each.type) === each.type);
   }
 
   /** What is at the service, and not in the state. */
@@ -162,7 +209,7 @@ export class World {
   differences(program: readonly Declared[], others: readonly Registered[] = []): string[] {
     const left = [...this.service.endpoints];
     const lineOf = (what: string, provider: string | undefined, args: Identity & { ip?: unknown }) =>
-      `${what} of ${accountOf(provider)}: ${keyOf(args)} ${args.ip ?? ""}`;
+      `${what} of ${this.keyIn(provider, args)} ${args.ip ?? ""}`;
     const recorded = (resource: Recorded) => {
       const at = left.findIndex((each) => isOf(each, resource));
       const [endpoint] = at < 0 ? [] : left.splice(at, 1);
@@ -182,10 +229,16 @@ export class World {
   }
 }
 
-/** The verbs behind gRPC, which refuses what is undefined (engine rule 25), in a process that may die. */
-function behindGrpc(plugin: ReturnType<typeof createProvider>, death: Promise<never>): Verbs {
+/**
+ * The verbs behind gRPC, in a process that may die. The dynamic provider's plugin refuses what is undefined (engine rule 25), and the native
+ * one leaves it out.
+ */
+function behindGrpc(
+  plugin: ReturnType<typeof createProvider>,
+  { death, isNative }: { readonly death: Promise<never>; readonly isNative: boolean },
+): Verbs {
   const defined = (_: string, value: unknown) => {
-    if (value === undefined) throw new Error("it is undefined");
+    if (value === undefined && !isNative) throw new Error("it is undefined");
     return value;
   };
   const sent = <T>(value: T): T => JSON.parse(JSON.stringify(value, defined));
@@ -196,7 +249,7 @@ function behindGrpc(plugin: ReturnType<typeof createProvider>, death: Promise<ne
         const result = Object(await Promise.race([death, verb(...(args.map(sent) as never[]))]));
         // The plugin adds the provider's code to what a verb returns.
         const { __provider } = Object(args.at(-1));
-        for (const part of ["inputs", "outs", "props"])
+        for (const part of isNative ? [] : ["inputs", "outs", "props"])
           if (result[part]) result[part] = { ...result[part], __provider };
         return sent(result);
       } catch (error) {
