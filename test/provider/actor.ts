@@ -14,7 +14,7 @@ import {
 import { excusedOrphans, namesId } from "./excuses";
 import type { Fault, Habits, Logged, Registered } from "./fakeService";
 import type { Shows } from "./pulumiModel";
-import { GRACE_MS, World } from "./world";
+import { EDITED, GRACE_MS, World } from "./world";
 
 export interface Kill {
   /** How many of these pass first: with two numbers, a second `up` is killed, too. */
@@ -66,6 +66,8 @@ export class Actor {
   readonly stops: string[] = [];
   /** By slot. */
   readonly #program = new Map<number, Declared>();
+  /** Every url that was ever declared. */
+  readonly #urls = new Set<string>();
   /** What is at the service and nobody's of the program. */
   #others: Registered[] = [];
   #count = 0;
@@ -97,6 +99,7 @@ export class Actor {
     for (const step of scenario) {
       actor.#tell(JSON.stringify(step));
       await actor.#act(step);
+      for (const { args } of actor.#declared) actor.#urls.add(args.url);
     }
     actor.wrong = await actor.#settle(restMs);
     return actor;
@@ -138,7 +141,7 @@ export class Actor {
       const isKnown = (each: Registered) => this.world.has(each, TYPE_TOKEN) || this.#others.includes(each);
       const known = service.endpoints.filter(isKnown);
       const endpoint = known[step.at % known.length];
-      if (endpoint && step.what === "edit") endpoint.url = `https://edited.example.com/${++this.#count}`;
+      if (endpoint && step.what === "edit") endpoint.url = `${EDITED}${++this.#count}`;
       else if (endpoint) this.#remove(endpoint);
     } else if (step.do === "rotate") {
       this.world.rotateKey(step.provider);
@@ -384,6 +387,7 @@ export class Actor {
   #differences(program: readonly Declared[]): string[] {
     const excused = excusedOrphans(this.world, {
       declared: this.#declared,
+      urls: this.#urls,
       stops: this.stops,
       unknowable: this.#unknowable,
     });

@@ -1,5 +1,4 @@
 import { evidenceOf, isFit } from "../../src/provider/facts/evidence";
-import { wantedBy } from "../../src/provider/facts/resource";
 import { StackState } from "../../src/provider/facts/stackState";
 import { normalizeUrl, sameUrl } from "../../src/shared/url";
 import type { Declared, Operation } from "./engineModel";
@@ -8,6 +7,8 @@ import { GRACE_MS, type World } from "./world";
 
 interface Known {
   readonly declared: readonly Declared[];
+  /** Every url that was ever declared. */
+  readonly urls: ReadonlySet<string>;
   /** The stops about which a person has decided. */
   readonly stops: readonly string[];
   /** What nobody could know again. */
@@ -22,18 +23,20 @@ export function namesId(message: string, id: string): boolean {
  * What the eight sentences leave to `list` and `doctor`: what an operation made that no run has healed (sentence 3), and what nobody could
  * know again.
  */
-export function excusedOrphans(world: World, { declared, stops, unknowable }: Known): Registered[] {
+export function excusedOrphans(world: World, { declared, urls, stops, unknowable }: Known): Registered[] {
   let operations = new StackState(world.stack.deployment).interrupted;
   return world.unowned().filter((found) => {
     if (unknowable.has(found)) return true;
     if (found.by === undefined) return false;
-    if (hasTwoSpellings(world, found, declared)) return true;
+    // The service stores the urls of several declarations alike: then one explains what another has lost.
+    const alike = [...urls].filter((url) => world.service.spelled(url) === found.url);
+    if (new Set(alike.map(normalizeUrl)).size > 1) return true;
     const key = world.keyIn(found.account, found);
     if (!world.pulumi.showsOperations && !stops.some((stop) => namesId(stop, found.id))) {
-      const its = declared.filter(({ provider, args }) => world.keyIn(provider, args) === key);
       // Without an operation, it is still listed when the next run registers: that must stop, and name it. But nothing tells whose another
       // spelling is.
-      if (its.length > 0) return its.every(({ args }) => !sameUrl(args.url, found.url));
+      if (alike.length > 0 && !alike.some((url) => sameUrl(url, found.url))) return true;
+      if (declared.some(({ provider, args }) => world.keyIn(provider, args) === key)) return false;
     }
     const endpoint = { ...found, createdAt: new Date(found.made).toISOString(), updatedAt: null };
     const its = operations.find(
@@ -43,17 +46,6 @@ export function excusedOrphans(world: World, { declared, stops, unknowable }: Kn
     operations = operations.filter(({ urn }) => urn !== its?.urn);
     return its !== undefined || isTooLate(world, found) || isUndated(world, found);
   });
-}
-
-/** Whether the service stores the urls of several declarations alike: then one explains what another has lost. */
-function hasTwoSpellings(world: World, found: Registered, declared: readonly Declared[]): boolean {
-  const { resources, pendingCreates } = world.stack;
-  const recorded = [...resources, ...pendingCreates].flatMap((each) => wantedBy(each) ?? []);
-  const key = world.keyIn("", found);
-  const alike = [...recorded, ...declared.map(({ args }) => args)].filter(
-    (each) => world.keyIn("", each) === key,
-  );
-  return new Set(alike.map(({ url }) => normalizeUrl(url))).size > 1;
 }
 
 /**

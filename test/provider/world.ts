@@ -29,6 +29,8 @@ import { VirtualTime } from "./virtualTime";
 export const GRACE_MS = 20_000;
 
 export const urlOf = (path: string) => `https://hooks.example.com/${path}`;
+/** How the url of what somebody edits begins. */
+export const EDITED = "https://edited.example.com/";
 /** Declares an endpoint. */
 export const declared = (name: string, path = name, args: Partial<EndpointInputs> = {}): Declared => ({
   name,
@@ -194,7 +196,13 @@ export class World {
 
   /** Returns whether a resource of the stack has an endpoint, of some type if that matters: ids may count per account. */
   has(endpoint: Registered, type?: string): boolean {
-    return this.stack.resources.some((each) => isOf(endpoint, each) && (type ?? each.type) === each.type);
+    const key = this.keyIn(endpoint.account, endpoint);
+    // Where ids are used again, another url is another's endpoint, unless somebody edited it.
+    const isIts = (each: Recorded) =>
+      !this.service.habits.reusesIds || endpoint.url.startsWith(EDITED) || this.keyOf(each) === key;
+    return this.stack.resources.some(
+      (each) => isOf(endpoint, each) && (type ?? each.type) === each.type && isIts(each),
+    );
   }
 
   /** What is at the service, and not in the state. */
