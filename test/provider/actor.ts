@@ -376,8 +376,8 @@ export class Actor {
     const isCounted =
       this.#kill?.at === "request" ? moment === "arrived" : moment === "done" && operation === "register";
     const made = this.world.service.endpoints.at(-1);
-    if (operation === "register" && moment === "done" && made && this.world.has(made))
-      this.#unknowable.add(made);
+    const isReused = this.world.stack.resources.some(({ id }) => id === made?.id);
+    if (operation === "register" && moment === "done" && made && isReused) this.#unknowable.add(made);
     if (this.#kill === undefined || !isCounted || this.#kill.left-- !== 0) return;
     this.#tell(this.#kill.isCtrlC ? "Ctrl-C" : "a kill");
     if (this.#kill.isCtrlC) this.world.cancel();
