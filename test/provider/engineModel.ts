@@ -87,7 +87,7 @@ export interface RunOptions {
 }
 
 /** What a command that Ctrl-C ended failed with. */
-export const CANCELLED = "cancelled";
+const CANCELLED = "cancelled";
 
 /** What went wrong in a command, each with the name of the resource: nothing, when it succeeded. */
 export type Problems = readonly string[];
