@@ -246,7 +246,10 @@ export class Actor {
       const { stack } = this.world;
       this.#tell(`a person forgets what was registered with the key ${key}`);
       const forgotten = stack.resources.filter(({ outputs }) => outputs?.account === key);
+      const had = this.world.service.endpoints.filter((each) => this.world.has(each));
       stack.resources = stack.resources.filter((each) => !forgotten.includes(each));
+      // What was edited is still there: the person knows that it was this stack's.
+      for (const each of had) if (!this.world.has(each) && !this.#others.includes(each)) this.#remove(each);
       // Also what a registration without a response has made.
       const keys = forgotten.map((each) => isPendingId(each.id) && this.world.keyOf(each));
       const made = this.world.unowned().filter((each) => keys.includes(this.world.keyIn(each.account, each)));
