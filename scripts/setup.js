@@ -11,7 +11,6 @@ const PURPOSES = {
   check: ["bench", "test/integration", "test/runtimes"],
   durability: ["test/integration", "redis", "moto"],
   rehearse: ["cli", "languages"],
-  kills: ["cli", "languages"],
   build: [],
 };
 
