@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { checkServiceWith } from "../../src/cli/checkService/checkService";
-import { CLAUSES } from "../../src/cli/checkService/clauses";
+import { checkServiceWith } from "../../src/cli/commands/checkService/checkService";
+import { CLAUSES } from "../../src/cli/commands/checkService/clauses";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator";
 import { read } from "../package/pages";
 import { backend } from "./backend";

@@ -1,4 +1,4 @@
-import type { Finding } from "../../src/cli/doctor/findings";
+import type { Finding } from "../../src/cli/commands/doctor/findings";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator";
 import { type Backend, backend, interrupted, originAt, pendingResource, recorded } from "./backend";
 import { API_KEY, run, runBin } from "./running";

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import http from "node:http";
 import { join } from "node:path";
-import { reporter } from "../../src/cli/listen/report";
+import { reporter } from "../../src/cli/commands/listen/report";
 import { Output } from "../../src/cli/output";
 import { sign } from "../../src/signature";
 import { fingerprintOf } from "../../src/signature/fingerprint";

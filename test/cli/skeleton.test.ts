@@ -233,5 +233,5 @@ function loadedBy(file: string, seen = new Set<string>()): Set<string> {
 }
 
 test.each(["list", "send"])("%s loads at most 45 files, because it is started often", (name) => {
-  expect(loadedBy(resolve(__dirname, `../../src/cli/${name}.ts`)).size).toBeLessThanOrEqual(45);
+  expect(loadedBy(resolve(__dirname, `../../src/cli/commands/${name}.ts`)).size).toBeLessThanOrEqual(45);
 });

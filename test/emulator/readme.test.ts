@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
-import { emulator } from "../../src/cli/emulator";
+import { emulator } from "../../src/cli/commands/emulator";
 import { FAULT_KINDS } from "../../src/emulator";
 import { makeFolder, removeFolders, typeErrors } from "../receiver/readme/app";
 import { snippetsOf } from "../receiver/readme/snippets";

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import * as ts from "typescript";
-import { ADVICE } from "../../src/cli/verify/advice";
+import { ADVICE } from "../../src/cli/commands/verify/advice";
 import { read, root } from "./pages";
 
 /** The types whose strings are codes or reasons. */

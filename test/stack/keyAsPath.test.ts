@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { readCapture } from "../../src/cli/capture";
-import { reporter } from "../../src/cli/listen/report";
+import { reporter } from "../../src/cli/commands/listen/report";
 import { Output } from "../../src/cli/output";
 import { startEmulator } from "../../src/emulator";
 import { receiverFromFile, receiverFromStack } from "../../src/stack";

@@ -1,18 +1,18 @@
-import type { EndpointList } from "../../client";
-import { undefinedIfGone } from "../../client/errors";
-import { describeOtherAccount, forgetting, keysOf } from "../../provider/facts/account";
-import { isPendingId } from "../../provider/facts/identity";
-import { providerNameOf, type Resource, wantedBy } from "../../provider/facts/resource";
-import { ENVIRONMENT_NAMES, SETTING_NAMES } from "../../provider/settings";
-import type { CodedError } from "../../shared/codedError";
-import { foreign } from "../../shared/escape";
-import type { Origin } from "../../shared/permanent";
-import { nameOf } from "../../shared/urn";
-import { COMMAND, joined, quoted } from "../../shared/words";
-import { type Account, NO_SETTINGS } from "../account";
-import { LOST_STATE } from "../docs";
-import type { KnownStack, Stacks } from "../inventory/stacks";
-import type { Pulumi } from "../pulumi";
+import type { EndpointList } from "../../../client";
+import { undefinedIfGone } from "../../../client/errors";
+import { describeOtherAccount, forgetting, keysOf } from "../../../provider/facts/account";
+import { isPendingId } from "../../../provider/facts/identity";
+import { providerNameOf, type Resource, wantedBy } from "../../../provider/facts/resource";
+import { ENVIRONMENT_NAMES, SETTING_NAMES } from "../../../provider/settings";
+import type { CodedError } from "../../../shared/codedError";
+import { foreign } from "../../../shared/escape";
+import type { Origin } from "../../../shared/permanent";
+import { nameOf } from "../../../shared/urn";
+import { COMMAND, joined, quoted } from "../../../shared/words";
+import { type Account, NO_SETTINGS } from "../../account";
+import { LOST_STATE } from "../../docs";
+import type { KnownStack, Stacks } from "../../inventory/stacks";
+import type { Pulumi } from "../../pulumi";
 import { type Finding, found } from "./findings";
 
 /** Returns the settings that are set, and the key of the configuration or the variable that each comes from. Of the API key, the value is its fingerprint. */

@@ -1,6 +1,6 @@
-import type { Endpoint, EndpointList, WebhookError } from "../../client";
-import { isInWindow, parseTimestamp } from "../../provider/facts/time";
-import { normalizeUrl } from "../../shared/url";
+import type { Endpoint, EndpointList, WebhookError } from "../../../client";
+import { isInWindow, parseTimestamp } from "../../../provider/facts/time";
+import { normalizeUrl } from "../../../shared/url";
 import type { ClauseId } from "./clauses";
 
 /** How long after `Date` an endpoint may say that it was created, in milliseconds. */

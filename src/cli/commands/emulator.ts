@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { Option } from "commander";
-import { type Emulator, type LoggedAttempt, startEmulator } from "../emulator";
-import { setupCommands } from "../emulator/emulatorPage";
-import { ENDPOINT_TYPES } from "../emulator/registry";
-import { printable } from "../shared/escape";
-import { COMMAND } from "../shared/words";
-import { port } from "./options";
-import type { Subcommand } from "./run";
+import { type Emulator, type LoggedAttempt, startEmulator } from "../../emulator";
+import { setupCommands } from "../../emulator/emulatorPage";
+import { ENDPOINT_TYPES } from "../../emulator/registry";
+import { printable } from "../../shared/escape";
+import { COMMAND } from "../../shared/words";
+import { port } from "../options";
+import type { Subcommand } from "../run";
 
 /** How often new delivery attempts are printed, in milliseconds. */
 const SHOW_EVERY_MS = 100;

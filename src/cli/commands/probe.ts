@@ -1,8 +1,8 @@
 import { Argument, Option } from "commander";
-import { probeReceiver, validateReceiver } from "../validation/validateReceiver";
-import { httpUrl, jsonOption, stackOption, wholeNumber } from "./options";
-import type { Subcommand } from "./run";
-import { describeSecrets, readSecrets } from "./secrets";
+import { probeReceiver, validateReceiver } from "../../validation/validateReceiver";
+import { httpUrl, jsonOption, stackOption, wholeNumber } from "../options";
+import type { Subcommand } from "../run";
+import { describeSecrets, readSecrets } from "../secrets";
 
 /** In seconds. */
 const LONGEST_WAIT = 3_600;

@@ -1,20 +1,20 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { Argument, Option } from "commander";
-import { foreign } from "../shared/escape";
-import { parseJson } from "../shared/json";
-import { postDelivery, textOf } from "../shared/post";
-import { isSuccess } from "../shared/status";
-import { describeUrl } from "../shared/url";
-import { PROGRAM } from "../shared/words";
-import { JOB_EVENTS, readEvent } from "../signature/event";
-import { sign } from "../signature/sign";
-import { deliveryHeaders, readCapture } from "./capture";
-import { DOCS } from "./docs";
-import { CliError } from "./errors";
-import { httpUrl, jsonOption, stackOption } from "./options";
-import type { Subcommand } from "./run";
-import { describeSecrets, readSecrets, type SigningSecrets } from "./secrets";
+import { foreign } from "../../shared/escape";
+import { parseJson } from "../../shared/json";
+import { postDelivery, textOf } from "../../shared/post";
+import { isSuccess } from "../../shared/status";
+import { describeUrl } from "../../shared/url";
+import { PROGRAM } from "../../shared/words";
+import { JOB_EVENTS, readEvent } from "../../signature/event";
+import { sign } from "../../signature/sign";
+import { deliveryHeaders, readCapture } from "../capture";
+import { DOCS } from "../docs";
+import { CliError } from "../errors";
+import { httpUrl, jsonOption, stackOption } from "../options";
+import type { Subcommand } from "../run";
+import { describeSecrets, readSecrets, type SigningSecrets } from "../secrets";
 
 interface Flags {
   readonly to?: string;

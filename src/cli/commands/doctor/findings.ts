@@ -1,13 +1,13 @@
-import { isPendingId } from "../../provider/facts/identity";
-import type { Resource } from "../../provider/facts/resource";
+import { isPendingId } from "../../../provider/facts/identity";
+import type { Resource } from "../../../provider/facts/resource";
 
-import { describeResource, nameOf } from "../../shared/urn";
-import { CLEAR_OPERATIONS, commandFor, joined, quoted } from "../../shared/words";
-import { RECEIVER_OUTPUT } from "../../stack/config";
-import type { Entry } from "../inventory/inventory";
-import type { StackResource } from "../inventory/owner";
-import type { KnownStack, Stacks } from "../inventory/stacks";
-import { describeWork, type Work } from "../inventory/work";
+import { describeResource, nameOf } from "../../../shared/urn";
+import { CLEAR_OPERATIONS, commandFor, joined, quoted } from "../../../shared/words";
+import { RECEIVER_OUTPUT } from "../../../stack/config";
+import type { Entry } from "../../inventory/inventory";
+import type { StackResource } from "../../inventory/owner";
+import type { KnownStack, Stacks } from "../../inventory/stacks";
+import { describeWork, type Work } from "../../inventory/work";
 
 /** What `doctor` can find, besides the codes of errors. Stable; `docs/errors.md` lists them. */
 type FindingCode =

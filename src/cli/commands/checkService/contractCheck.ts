@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type Endpoint, type EndpointList, WebhookError, type WebhooksClient } from "../../client";
-import { type Clock, sleep } from "../../client/clock";
+import { type Endpoint, type EndpointList, WebhookError, type WebhooksClient } from "../../../client";
+import { type Clock, sleep } from "../../../client/clock";
 import {
   dateOf,
   type Outcome,

@@ -1,8 +1,8 @@
 import { Option } from "commander";
-import { readCapture } from "../capture";
-import { jsonOption, moment, stackOption } from "../options";
-import type { Subcommand } from "../run";
-import { readSecrets } from "../secrets";
+import { readCapture } from "../../capture";
+import { jsonOption, moment, stackOption } from "../../options";
+import type { Subcommand } from "../../run";
+import { readSecrets } from "../../secrets";
 import { diagnose } from "./diagnose";
 
 interface Flags {

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { captureFile } from "../../page";
-import { foreign } from "../../shared/escape";
-import { shown } from "../../shared/masking";
-import { shareableHeaders } from "../capture";
-import type { Output } from "../output";
+import { captureFile } from "../../../page";
+import { foreign } from "../../../shared/escape";
+import { shown } from "../../../shared/masking";
+import { shareableHeaders } from "../../capture";
+import type { Output } from "../../output";
 import type { Arrival } from "./server";
 
 /** How many requests are saved in a run whose signature was refused or not checked. Anybody behind a tunnel can send them. */

@@ -1,8 +1,8 @@
 import { Argument, Option } from "commander";
-import { withAccount } from "./account";
-import { dataOf, entryOf, printTable, takeInventory } from "./inventory/inventory";
-import { allOption, jsonOption, stackOption } from "./options";
-import type { Subcommand } from "./run";
+import { withAccount } from "../account";
+import { dataOf, entryOf, printTable, takeInventory } from "../inventory/inventory";
+import { allOption, jsonOption, stackOption } from "../options";
+import type { Subcommand } from "../run";
 
 interface Flags {
   /** Reads the stacks of the whole backend. */

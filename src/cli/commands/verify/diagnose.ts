@@ -1,10 +1,10 @@
-import { VALIDATION_ID } from "../../shared/validation";
-import { fingerprintOf } from "../../signature/fingerprint";
-import { claimedId } from "../../signature/headers";
-import type { RawBody } from "../../signature/result";
-import { verifyDetailed } from "../../signature/verify";
-import type { Capture } from "../capture";
-import type { SigningSecrets } from "../secrets";
+import { VALIDATION_ID } from "../../../shared/validation";
+import { fingerprintOf } from "../../../signature/fingerprint";
+import { claimedId } from "../../../signature/headers";
+import type { RawBody } from "../../../signature/result";
+import { verifyDetailed } from "../../../signature/verify";
+import type { Capture } from "../../capture";
+import type { SigningSecrets } from "../../secrets";
 import { ADVICE, type Cause } from "./advice";
 import { bodiesBefore } from "./bodies";
 

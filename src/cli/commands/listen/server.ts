@@ -1,13 +1,13 @@
 import type { IncomingMessage, RequestListener } from "node:http";
-import { dropBody, LARGEST_BODY, readBody } from "../../shared/body";
-import { listen } from "../../shared/listen";
-import { type DeliveryResponse, postDelivery } from "../../shared/post";
-import { readEvent } from "../../signature/event";
-import { fingerprintOf } from "../../signature/fingerprint";
-import { verifyDetailed } from "../../signature/verify";
-import { type Capture, deliveryHeaders, type HeaderPair } from "../capture";
-import { CliError } from "../errors";
-import type { SigningSecrets } from "../secrets";
+import { dropBody, LARGEST_BODY, readBody } from "../../../shared/body";
+import { listen } from "../../../shared/listen";
+import { type DeliveryResponse, postDelivery } from "../../../shared/post";
+import { readEvent } from "../../../signature/event";
+import { fingerprintOf } from "../../../signature/fingerprint";
+import { verifyDetailed } from "../../../signature/verify";
+import { type Capture, deliveryHeaders, type HeaderPair } from "../../capture";
+import { CliError } from "../../errors";
+import type { SigningSecrets } from "../../secrets";
 
 /** A request that the local server of `listen` got, and what came of it: verified, forwarded, refused. */
 export interface Arrival extends Omit<Capture, "receivedAt"> {

@@ -1,9 +1,9 @@
-import { type Action, deliveryPage, PAGE_PATH, type ShownAttempt } from "../../page";
-import { listen } from "../../shared/listen";
-import { textOf } from "../../shared/post";
-import { shareableHeaders } from "../capture";
-import { CliError } from "../errors";
-import type { Output } from "../output";
+import { type Action, deliveryPage, PAGE_PATH, type ShownAttempt } from "../../../page";
+import { listen } from "../../../shared/listen";
+import { textOf } from "../../../shared/post";
+import { shareableHeaders } from "../../capture";
+import { CliError } from "../../errors";
+import type { Output } from "../../output";
 import { describeVerdict } from "./report";
 import type { Arrival } from "./server";
 

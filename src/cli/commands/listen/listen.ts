@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { Option } from "commander";
-import { isLoopback } from "../../shared/url";
-import { CliError } from "../errors";
-import { httpUrl, jsonOption, port, stackOption } from "../options";
-import type { Context, Subcommand } from "../run";
-import { describeSecrets, findSecrets, type SigningSecrets } from "../secrets";
+import { isLoopback } from "../../../shared/url";
+import { CliError } from "../../errors";
+import { httpUrl, jsonOption, port, stackOption } from "../../options";
+import type { Context, Subcommand } from "../../run";
+import { describeSecrets, findSecrets, type SigningSecrets } from "../../secrets";
 import { startPage } from "./page";
 import { reporter } from "./report";
 import { type Arrival, forward, startServer } from "./server";

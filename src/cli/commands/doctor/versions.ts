@@ -1,5 +1,5 @@
-import * as manifest from "../../shared/manifest";
-import type { Pulumi } from "../pulumi";
+import * as manifest from "../../../shared/manifest";
+import type { Pulumi } from "../../pulumi";
 import { type Finding, found } from "./findings";
 
 /** Returns the versions that are in use; null for what was not found. */

@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 import { Argument, Option } from "commander";
-import type { EndpointType } from "../client/endpoint";
-import type { Existence } from "../provider/facts/existence";
-import { wantedBy } from "../provider/facts/resource";
-import { CodedError } from "../shared/codedError";
-import { foreign } from "../shared/escape";
-import { COMMAND, countOf, quoted } from "../shared/words";
+import type { EndpointType } from "../../client/endpoint";
+import type { Existence } from "../../provider/facts/existence";
+import { wantedBy } from "../../provider/facts/resource";
+import { CodedError } from "../../shared/codedError";
+import { foreign } from "../../shared/escape";
+import { COMMAND, countOf, quoted } from "../../shared/words";
 
-import { withAccount } from "./account";
-import { duration } from "./duration";
-import { CliError } from "./errors";
-import { existenceIn } from "./existence";
-import { inParallel } from "./inParallel";
+import { withAccount } from "../account";
+import { duration } from "../duration";
+import { CliError } from "../errors";
+import { existenceIn } from "../existence";
+import { inParallel } from "../inParallel";
 import {
   dataOf,
   type Entry,
@@ -20,11 +20,11 @@ import {
   printTable,
   takeInventory,
   whyHeld,
-} from "./inventory/inventory";
-import { describeOwned, toSettle, unansweredIn } from "./inventory/owner";
-import { jsonOption, stackOption, yesOption } from "./options";
-import type { Context, Subcommand } from "./run";
-import { confirm } from "./terminal";
+} from "../inventory/inventory";
+import { describeOwned, toSettle, unansweredIn } from "../inventory/owner";
+import { jsonOption, stackOption, yesOption } from "../options";
+import type { Context, Subcommand } from "../run";
+import { confirm } from "../terminal";
 
 interface Flags {
   readonly yes?: boolean;
