@@ -219,8 +219,7 @@ export class Actor {
       if (/these endpoints are left|is left as it is|is not in the account of today's API key/.test(warning))
         this.#left.push(warning);
     }
-    await this.#forget(problems);
-    await this.#forget(problems);
+    const hasForgotten = await this.#forget(problems);
     this.#warned = this.world.warnings.length;
     for (const endpoint of service.endpoints)
       if (this.#isAdopted(endpoint, program)) {
@@ -230,22 +229,25 @@ export class Actor {
       }
     // Also what an earlier run warned of: it was killed when the state still had the endpoint, and no later run names it.
     this.#deleteNamed(this.#left);
-    return problems;
+    return hasForgotten ? this.#attempt(command, program, options) : problems;
   }
 
   /**
    * What has lost all endpoints of a key that was rotated, or had them edited, looks like another account's: the person knows better, and goes
-   * the third way on.
+   * the third way on, which ends with the same command again. Returns whether that is so.
    */
-  async #forget(problems: Problems): Promise<void> {
+  async #forget(problems: Problems): Promise<boolean> {
+    let hasForgotten = false;
     for (const problem of problems) {
       const [, key] = /registered with the key ([0-9a-f]{6}): it is another account/.exec(problem) ?? [];
       if (key === undefined) continue;
       // By then everything is there that was asked for.
       await this.world.time.pass(GRACE_MS);
       const { stack } = this.world;
-      this.#tell(`a person forgets what was registered with the key ${key}`);
       const forgotten = stack.resources.filter(({ outputs }) => outputs?.account === key);
+      if (forgotten.length === 0) continue;
+      hasForgotten = true;
+      this.#tell(`a person forgets what was registered with the key ${key}`);
       const had = this.world.service.endpoints.filter((each) => this.world.has(each));
       stack.resources = stack.resources.filter((each) => !forgotten.includes(each));
       // What was edited is still there: the person knows that it was this stack's.
@@ -256,6 +258,7 @@ export class Actor {
       for (const each of made) if (!this.#others.includes(each)) this.#remove(each);
       this.#left.push(problem);
     }
+    return hasForgotten;
   }
 
   /** Notes what a command left at the service, and no state has any more: it must have said so. */
