@@ -3,7 +3,7 @@ import { commandLine } from "../shared/words";
 import type { Context } from "./context";
 import { EndpointError } from "./errors";
 import type { Row } from "./facts/existence";
-import { equalIn } from "./facts/identity";
+import { endpointsLike } from "./facts/identity";
 import { isRecordedUrl, sameness } from "./facts/same";
 import { type EndpointState, isPending } from "./state";
 
@@ -104,7 +104,7 @@ export class OriginCheck {
    */
   async assertPendingIsHere(id: string, state: EndpointState): Promise<void> {
     if (!this.isOtherService(state) && this.isElsewhere(state)) {
-      const equal = equalIn(await this.context.service.list(), state);
+      const equal = endpointsLike(await this.context.service.list(), state);
       if (equal.length > 0) return;
     }
     await this.#assertSameOrigin(id, state);

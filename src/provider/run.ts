@@ -71,7 +71,7 @@ function assemble(
     ...context,
     ifExists,
     registrar,
-    origins: new OriginCheck(context),
+    originCheck: new OriginCheck(context),
     creations: new CreationCheck(context, search),
   };
 }

@@ -56,7 +56,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       if ("problems" in result)
         problems.push(...result.problems.map((problem) => `${problem} (SETTINGS_INVALID)`));
       else if (problems.length === 0) {
-        const { creations, declarations, ifExists, log, origins, registrar } = result.run;
+        const { creations, declarations, ifExists, log, originCheck, registrar } = result.run;
         const inputs = { ifExists, ...args } as unknown as EndpointInputs;
         const urn = noteHiddenInputs(result.run, news, inputs);
         if (!isNew && olds.adoptId !== undefined && olds.adoptId === args.adoptId)
@@ -65,7 +65,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         if (isNew || olds.url !== args.url || olds.type !== args.type)
           for (const warning of warnings) log.warn(aboutResource(urn && nameOf(urn), warning));
         if (isNew) {
-          const otherAccount = await creations.refusalOfAccount(() => origins.assertNewIsHere());
+          const otherAccount = await creations.refusalOfAccount(() => originCheck.assertNewIsHere());
           problems.push(...otherAccount);
           // In turn: what an equal resource is about to get is not another's.
           const look = () => creations.refusals(inputs, urn);
@@ -87,12 +87,12 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       olds: WithProvider<EndpointState>,
       news: WithProvider<EndpointInputs>,
     ): Promise<dynamic.DiffResult> {
-      const { declarations, endpoints, ifExists, log, origins, registrations } = requireRun();
+      const { declarations, endpoints, ifExists, log, originCheck, registrations } = requireRun();
       const replaces: string[] = changedArguments(olds, news);
       const isOtherPlugin = (olds.__provider === undefined) !== (news.__provider === undefined);
       if (isPending(olds)) {
-        if (isOtherPlugin || origins.isOtherProvider(olds)) throw mustNotMove(olds);
-        await origins.assertPendingIsHere(id, olds);
+        if (isOtherPlugin || originCheck.isOtherProvider(olds)) throw mustNotMove(olds);
+        await originCheck.assertPendingIsHere(id, olds);
         registrations.notePending(id, olds);
         replaces.push("pending");
       }
@@ -102,22 +102,22 @@ export function createProvider(options: Partial<RunOptions> = {}) {
           "its registration got no response. What that made stays: the replacement takes it over";
         log.info(declarations.aboutResource({ ifExists, ...news }, message));
       }
-      const isHere = await origins.isHere(id, olds);
+      const isHere = await originCheck.isHere(id, olds);
       if (isHere) {
         // A resource that adopted or took over this endpoint has it now.
         if (endpoints.isMade(id)) replaces.push("id");
         if (!isPending(olds)) endpoints.noteDiff(id, replaces.length > 0);
       } else {
         // There, the id may be another endpoint's.
-        replaces.push(await origins.reasonToMove(id, olds));
+        replaces.push(await originCheck.reasonToMove(id, olds));
       }
-      const hasMoved = origins.isOtherService(olds) || olds.__provider !== news.__provider;
+      const hasMoved = originCheck.isOtherService(olds) || olds.__provider !== news.__provider;
       return { changes: replaces.length > 0 || hasMoved, replaces };
     },
 
     async create(inputs: WithProvider<EndpointInputs>): Promise<dynamic.CreateResult> {
-      const { ifExists, origins, registrar } = requireRun();
-      await origins.assertNewIsHere();
+      const { ifExists, originCheck, registrar } = requireRun();
+      await originCheck.assertNewIsHere();
       try {
         return await registrar.create({ ifExists, ...inputs });
       } catch (error) {
@@ -128,7 +128,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     },
 
     async read(id: string, props: WithProvider<Partial<EndpointState>> = {}): Promise<dynamic.ReadResult> {
-      const { accounts, endpoints, existence, origin, origins, registrar } = requireRun();
+      const { accounts, endpoints, existence, origin, originCheck, registrar } = requireRun();
       if (!isRecorded(props)) {
         const endpoint = await existence.look(id);
         if (isDenial(endpoint))
@@ -140,16 +140,16 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         return { id, props: state, inputs: { url: endpoint.url, type: endpoint.type } };
       }
       const { external, ip, type } = props;
-      const isOwn = !external && !origins.isElsewhere(props);
+      const isOwn = !external && !originCheck.isElsewhere(props);
       accounts.note(id, props);
-      if (isPending(props)) await origins.assertPendingIsHere(id, props);
+      if (isPending(props)) await originCheck.assertPendingIsHere(id, props);
       else if (isOwn) endpoints.noteHad(id);
       const endpoint = isPending(props)
         ? await registrar.settleForRead(id, props)
         : await existence.find(id, props);
-      const isSame = isPending(props) || (await origins.isSameEndpoint(id, props, endpoint));
+      const isSame = isPending(props) || (await originCheck.isSameEndpoint(id, props, endpoint));
       if (endpoint === undefined || !isSame) {
-        await origins.concludeGone(id, props);
+        await originCheck.concludeGone(id, props);
         return {};
       }
       if (!external) endpoints.noteRead(endpoint.id);
@@ -177,10 +177,10 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     },
 
     async delete(id: string, state: WithProvider<EndpointState>): Promise<void> {
-      const { accounts, endpoints, existence, log, origins, registrar } = requireRun();
+      const { accounts, endpoints, existence, log, originCheck, registrar } = requireRun();
       accounts.note(id, state);
       if (isPending(state)) {
-        await origins.assertPendingIsHere(id, state);
+        await originCheck.assertPendingIsHere(id, state);
         return registrar.settleForDelete(id, state);
       }
       return registrar.inTurn(state, async () => {
@@ -191,9 +191,9 @@ export function createProvider(options: Partial<RunOptions> = {}) {
           return;
         }
         const row = await existence.row(id, state);
-        const isIts = await origins.isSameEndpoint(id, state, row);
+        const isIts = await originCheck.isSameEndpoint(id, state, row);
         const isDeleted = isIts && (await existence.remove(id, state));
-        if (!isDeleted) await origins.concludeGone(id, state, { isDeletion: true });
+        if (!isDeleted) await originCheck.concludeGone(id, state, { isDeletion: true });
         else endpoints.noteDeleted(id);
       });
     },

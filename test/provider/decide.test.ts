@@ -3,7 +3,7 @@ import { Declarations } from "../../src/provider/facts/declarations";
 import type { Evidence } from "../../src/provider/facts/evidence";
 import type { Owner } from "../../src/provider/facts/owner";
 import { type Decision, decide, type Wish } from "../../src/provider/registration/decide";
-import type { Source } from "../../src/provider/registration/match";
+import type { Known } from "../../src/provider/registration/match";
 import { refusalOf } from "../../src/provider/registration/refusals";
 
 const NOW = Date.UTC(2026, 0, 1, 12);
@@ -31,14 +31,15 @@ const encryptedIp = sent(2, { ip: undefined as never });
 interface More {
   readonly list?: Partial<EndpointList>;
   readonly waitedMs?: number;
-  readonly wish?: Partial<Wish>;
+  readonly wish?: Partial<Record<keyof Extract<Wish, { verb: "create" }>, unknown>>;
   readonly named?: Endpoint;
   /** By id. */
   readonly owners?: Readonly<Record<string, Owner>>;
   /** The urls that other resources of the stack declare. */
   readonly declared?: readonly string[];
   readonly isSpent?: boolean;
-  readonly doubted?: Source;
+  /** That the state may be another stack's, and what counts then. */
+  readonly unproven?: Known;
 }
 const partial: More = { list: { complete: false } };
 const own: Owner = { kind: "own" };
@@ -47,10 +48,10 @@ const hook = {
   type: "pulumi-nodejs:dynamic:Resource",
 };
 const has = (id: string, owner: Owner = own): More => ({ owners: { [id]: owner } });
-const others = has("a", { kind: "other", resource: hook });
-const perhaps = has("a", { kind: "perhaps", resource: hook });
-/** What a run knows that knows nothing. */
-const nothing: Source = {
+const others = has("a", { kind: "otherType", resource: hook });
+const perhaps = has("a", { kind: "perhapsOtherType", resource: hook });
+/** Where nothing is known. */
+const nothing: Known = {
   evidence: [],
   ownerOf: () => ({ kind: "nobody" }),
   declares: () => false,
@@ -58,7 +59,7 @@ const nothing: Source = {
 };
 const adopting: More = { wish: { ifExists: "adopt" } };
 const registering: More = { wish: { ifExists: "register" } };
-const reading: More = { wish: { verb: "read" } };
+const settling: More = { wish: { verb: "settle" } };
 const odd = (url: string | null): More => ({ list: { unrecognized: [{ id: "x", url }] } });
 /** A second list, when the first can no longer lag behind. */
 const later: More = { waitedMs: 5_000 };
@@ -86,7 +87,7 @@ function said(decision: Decision): string {
   return `register${despite ?? (decision.isListPartial ? ", partial" : "")}`;
 }
 
-// The rule, row by row in its order: what is listed, and which registrations got no response.
+// The rule, row by row in the order of the table of docs/architecture.md: what is listed, and which registrations got no response.
 test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
   // What adoptId names, before anything else.
   ["a named endpoint", "adopt a", [], [], naming(made("a", 500))],
@@ -112,11 +113,11 @@ test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
   ["a named endpoint of a resource of another type", "taken", [], [], naming(made("a"), others)],
   ["a named endpoint that one may have", "taken", [], [], naming(made("a"), perhaps)],
   [
-    "a named endpoint that a resource has in a state that is not believed",
+    "a named endpoint that a resource has in a state that is not proven",
     "taken",
     [],
     [],
-    naming(made("a"), { doubted: { ...nothing, ownerOf: () => own } }),
+    naming(made("a"), { ...has("a"), unproven: nothing }),
   ],
   ["a spent adoptId", "register", [], [], naming(made("a"), { isSpent: true })],
   [
@@ -126,7 +127,12 @@ test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
     [sent(8)],
     naming(made("a"), { isSpent: true }),
   ],
-  // Evidence, and more fits than evidence, or what nobody can date.
+  // Evidence in doubt: with "adopt", the only equal endpoint.
+  ["a registration in doubt and its fit to adopt", "adopt a", [made("a", 500)], [sent(null)], adopting],
+  ["a registration with another ip to adopt", "adopt a", [made("a", 1)], [otherIp], adopting],
+  ["two in doubt to adopt", "doubt a,b", [made("a", 5), made("b", 3)], [sent(8)], adopting],
+  ["one in doubt and an older one", "doubt a", [made("o", 99), made("a", 5)], [otherIp], adopting],
+  // Evidence in doubt otherwise: more fits than evidence, or what nobody can date.
   ["two fits and one registration", "doubt a,b", [made("a", 5), made("b", 3)], [sent(8)]],
   ["three fits and two", "doubt a,b,c", [made("a", 5), made("b", 3), made("c")], [sent(8), sent(7)]],
   ["two fits of one URN that was killed twice", "doubt a,b", [made("a", 90), made("b", 5)], twice],
@@ -155,6 +161,7 @@ test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
   ["a fit at the end of the window", "take a", [made("a", 80)], [sent(100)]],
   ["a fit of the first of two kills", "take a", [made("a", 90)], twice],
   ["a fit that a dynamic resource may have", "doubt a", [made("a", 5)], [sent(8)], perhaps],
+  ["a fit for a read", "take a", [made("a", 5)], [sent(8)], settling],
   ["a fit, and nearly the url", "take a", [made("n", 5, near), made("a", 5)], [sent(8)]],
   // Evidence, no fit, a partial list.
   ["no fit in a partial list", "unknowable", [], [sent(100)], partial],
@@ -186,7 +193,34 @@ test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
   ["no fit, the window over, and one list", "wait 5", [], [sent(100)]],
   ["no fit, the window over, and a list of 2 s later", "wait 3", [], [sent(100)], { waitedMs: 2_000 }],
   ["what another type has, the window over, and one list", "wait 5", [made("a", 5)], [sent(100)], others],
-  ["no fit for a read, the window over, and one list", "wait 5", [], [sent(100)], reading],
+  ["no fit for a read, the window over, and one list", "wait 5", [], [sent(100)], settling],
+  // A pending resource that is read or deleted, which made nothing.
+  [
+    "no fit for a read, and an equal endpoint",
+    "none",
+    [made("a", 200)],
+    [sent(100)],
+    { ...settling, ...later },
+  ],
+  // With "adopt", the only equal endpoint instead of a stop.
+  ["an equal endpoint to adopt", "adopt a", [made("a", 500)], [], adopting],
+  ["an equal endpoint to adopt that nobody dates", "adopt a", [made("a", null)], [], adopting],
+  ["a fit, though the other may be adopted", "take a", [made("o", 500), made("a", 5)], [sent(8)], adopting],
+  ["an older one to adopt, and a window not over", "wait 12", [made("o", 500)], [sent(8)], adopting],
+  ["two to adopt", "exists a,b", [made("a", 500), made("b", 400)], [], adopting],
+  ["one to adopt in a partial list", "exists a", [made("a", 5)], [], { ...adopting, ...partial }],
+  ["one to adopt beside an unreadable one", "exists a", [made("a", 5)], [], { ...adopting, ...odd(null) }],
+  ["what a resource has, to adopt", "register", [made("a", 5)], [], { ...adopting, ...has("a") }],
+  ["what another type of resource has, to adopt", "exists a", [made("a", 5)], [], { ...adopting, ...others }],
+  ["what one may have, to adopt", "exists a", [made("a", 5)], [], { ...adopting, ...perhaps }],
+  [
+    "one to adopt, and a state that is not proven",
+    "exists a",
+    [made("a", 5)],
+    [],
+    { ...adopting, unproven: nothing },
+  ],
+  ["none to adopt", "register", [made("a", 5, b)], [], adopting],
   // Otherwise an equal endpoint.
   ["an equal endpoint", "exists a", [made("a", 5)]],
   ["an equal endpoint that nobody dates", "exists a", [made("a", null)]],
@@ -197,29 +231,6 @@ test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
   ["an equal endpoint that one may have", "exists a", [made("a", 5)], [], perhaps],
   ["an equal endpoint in a partial list", "exists a", [made("a", 5)], [], partial],
   ["an unreadable one with this url, and no evidence", "exists x", [], [], odd(wanted.url)],
-  // With "adopt", the only equal endpoint instead of a stop.
-  ["an equal endpoint to adopt", "adopt a", [made("a", 500)], [], adopting],
-  ["an equal endpoint to adopt that nobody dates", "adopt a", [made("a", null)], [], adopting],
-  ["a registration in doubt and its fit to adopt", "adopt a", [made("a", 500)], [sent(null)], adopting],
-  ["a registration with another ip to adopt", "adopt a", [made("a", 1)], [otherIp], adopting],
-  ["a fit, though the other may be adopted", "take a", [made("o", 500), made("a", 5)], [sent(8)], adopting],
-  ["an older one to adopt, and a window not over", "wait 12", [made("o", 500)], [sent(8)], adopting],
-  ["two to adopt", "exists a,b", [made("a", 500), made("b", 400)], [], adopting],
-  ["two in doubt to adopt", "doubt a,b", [made("a", 5), made("b", 3)], [sent(8)], adopting],
-  ["one in doubt and an older one", "doubt a", [made("o", 99), made("a", 5)], [otherIp], adopting],
-  ["one to adopt in a partial list", "exists a", [made("a", 5)], [], { ...adopting, ...partial }],
-  ["one to adopt beside an unreadable one", "exists a", [made("a", 5)], [], { ...adopting, ...odd(null) }],
-  ["what a resource has, to adopt", "register", [made("a", 5)], [], { ...adopting, ...has("a") }],
-  ["what another type of resource has, to adopt", "exists a", [made("a", 5)], [], { ...adopting, ...others }],
-  ["what one may have, to adopt", "exists a", [made("a", 5)], [], { ...adopting, ...perhaps }],
-  [
-    "one to adopt, and a state that is not believed",
-    "exists a",
-    [made("a", 5)],
-    [],
-    { ...adopting, doubted: { ...nothing } },
-  ],
-  ["none to adopt", "register", [made("a", 5, b)], [], adopting],
   // Otherwise.
   ["a partial list", "register, partial", [], [], partial],
   ["nothing", "register", []],
@@ -260,15 +271,6 @@ test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
     { ...partial, ...registering },
   ],
   ["a fit, and the word to register", "take a", [made("a", 5)], [sent(8)], registering],
-  // Of a pending resource that is read or deleted.
-  [
-    "no fit for a read, and an equal endpoint",
-    "none",
-    [made("a", 200)],
-    [sent(100)],
-    { ...reading, ...later },
-  ],
-  ["a fit for a read", "take a", [made("a", 5)], [sent(8)], reading],
 ])("with %s, the rule says %s", (_, expected, endpoints, evidence = [], more = {}) => {
   const { decision } = decide(...question(endpoints, evidence, more));
   expect(said(decision)).toBe(expected);
@@ -282,16 +284,17 @@ function question(
   evidence: readonly Evidence[],
   more: More,
 ): Parameters<typeof decide> {
-  const { list, wish, owners = {}, declared = [], isSpent = false, waitedMs = 0, named, doubted } = more;
-  const known: Source = {
+  const { list, wish, owners = {}, declared = [], isSpent = false, waitedMs = 0, named, unproven } = more;
+  const known: Known = {
     evidence,
     ownerOf: ({ id }) => owners[id] ?? { kind: "nobody" },
     declares: (url) => declared.includes(url),
     isSpent,
   };
   const whole = { endpoints, unrecognized: [], complete: true, serverTime: NOW, ...list };
-  const facts = { known, named, doubted, list: whole, graceMs: 20_000, waitedMs };
-  return [{ wanted, verb: "create", ifExists: "fail", ...wish }, facts];
+  const proof = unproven && ({ proven: false, why: "nothing shows it" } as const);
+  const facts = { known, withoutState: unproven, proof, named, list: whole, graceMs: 20_000, waitedMs };
+  return [{ wanted, verb: "create", ifExists: "fail", ...wish } as Wish, facts];
 }
 
 /** The rule may take one more than the evidence that it closes with it: so the order must not matter. */
@@ -306,7 +309,7 @@ test("of two registrations that one endpoint fits, the rule takes it for the one
   }
 });
 
-test.each<[string, boolean, Endpoint[], Partial<Source>, More?]>([
+test.each<[string, boolean, Endpoint[], Partial<Known>, More?]>([
   ["what a resource of the state has", true, [made("a", 5)], { ownerOf: () => own }],
   ["evidence of the state that fits", true, [made("a", 5)], { evidence: [sent(8)] }],
   ["a spent adoptId of the state", true, [], { isSpent: true }, naming(made("a"))],
@@ -315,11 +318,11 @@ test.each<[string, boolean, Endpoint[], Partial<Source>, More?]>([
   ["a stop", false, [made("a", 5)], {}],
   ["a wait", false, [], { evidence: [sent(8)] }],
   ["evidence of the state that made nothing", false, [], { evidence: [sent(100)] }, later],
-  ["a read", false, [made("a", 5)], { evidence: [sent(8)] }, reading],
+  ["a read", false, [made("a", 5)], { evidence: [sent(8)] }, settling],
 ])("with %s, the decision of a create needs a proof: %s", (_, expected, endpoints, ofState, more = {}) => {
   const [wish, facts] = question(endpoints, [], more);
   const known = { ...facts.known, ...ofState };
-  expect(decide(wish, { ...facts, known, certain: facts.known }).needsProof).toBe(expected);
+  expect(decide(wish, { ...facts, known, withoutState: facts.known }).needsProof).toBe(expected);
 });
 
 test("a stop names the ids, the times and each way on, one a line", () => {
@@ -337,8 +340,32 @@ test("a stop names the ids, the times and each way on, one a line", () => {
     expect.stringMatching(/^- .*delete it with `npx pulumi-webhook-endpoints delete .*wh_0/),
     expect.stringMatching(/^- .*ifExists: "register"/),
   ]);
-  const { message: unread } = refusalOf(exists, wanted, { declarations }, "No CLI.") ?? {};
+  const { message: unread } =
+    refusalOf(exists, wanted, { declarations }, { whyWithoutState: "No CLI." }) ?? {};
   expect(unread).toMatch(/\(No CLI\. So .*rename without an alias/);
+});
+
+test.each([
+  ["create", undefined, [/set adoptId: "a"\. /, /set ifExists: "register" for one run\. /]],
+  ["read", "read", [/set adoptId: "a" and run `pulumi up`/, /set ifExists: .* and run `pulumi up`/]],
+] as const)(
+  "a doubt of a %s names ways that this command can go",
+  (_, settledFor, [adopting, registering]) => {
+    const doubt = { kind: "doubt", endpoints: [made("a")], why: "nothing shows it" } as const;
+    const { message } = refusalOf(doubt, wanted, { declarations }, { settledFor }) ?? {};
+    expect(message).toMatch(adopting);
+    expect(message).toMatch(registering);
+  },
+);
+
+test.each([
+  ["create", undefined, ["set adoptId to its id.", 'set ifExists: "register" for one run, which']],
+  ["read", "read", ["set adoptId to its id and run `pulumi up`.", "for one run and run `pulumi up`, which"]],
+  ["delete", "delete", ["Delete it there, if there is one, and run `pulumi state delete` for the resource."]],
+] as const)("what a %s cannot tell names ways that this command can go", (_, settledFor, ways) => {
+  const unknowable = { kind: "unknowable", isStale: false } as const;
+  const { message = "" } = refusalOf(unknowable, wanted, { declarations }, { settledFor }) ?? {};
+  expect(message.split("\n").slice(1)).toEqual(ways.map((way) => expect.stringContaining(way)));
 });
 
 test.each<[string, object | undefined, RegExp]>([
@@ -355,7 +382,7 @@ test.each<[string, object | undefined, RegExp]>([
   ["`state delete` if it has none", undefined, /`pulumi state delete .*::hook`/],
 ])("a stop because of a resource of another type names it, and %s", (_, outputs, way) => {
   const resource = { ...hook, ...(outputs && { outputs: { ...outputs } }) };
-  const owner = { kind: "other", resource } as const;
+  const owner = { kind: "otherType", resource } as const;
   const stops = [
     { kind: "exists", endpoints: [made("a")], left: 1, owner },
     { kind: "taken", endpoint: made("a"), owner },

@@ -147,13 +147,21 @@ describe("a registration that got no usable response", () => {
     },
   );
 
-  test("adoptId settles it at a service with partial lists, where each command names that way", async () => {
+  test("adoptId settles it at a service with partial lists, where each command names a way", async () => {
     world = new World({ listed: 2 });
     const others = [appear("1"), appear("2")];
     await pendingUp([declared("a")]);
     const made = appear("a");
-    for (const command of ["up", "refresh", "destroy"] as const)
-      await stops(world.run(command, [declared("a")]), /only a part.*adoptId.*STILL_PENDING/s);
+    const ways = {
+      up: /set adoptId/,
+      refresh: /set adoptId.*run `pulumi up`/,
+      destroy: /`pulumi state delete`/,
+    };
+    for (const [command, way] of Object.entries(ways) as [keyof typeof ways, RegExp][])
+      await stops(
+        world.run(command, [declared("a")]),
+        new RegExp(`only a part.*${way.source}.*STILL_PENDING`, "s"),
+      );
     await heals([declared("a", "a", { adoptId: made.id })], others);
   });
 

@@ -149,8 +149,8 @@ test("a resource of the stack has its endpoint, whatever its provider and type, 
     "unknown",
   ].map((name) => resource(name));
   expect(names("own")).toEqual(["a", "pending", "staged", "native", "old", "elsewhere", "secret"]);
-  expect(names("other")).toEqual(["foreign"]);
-  expect(names("perhaps")).toEqual(["sealed", "python"]);
+  expect(names("otherType")).toEqual(["foreign"]);
+  expect(names("perhapsOtherType")).toEqual(["sealed", "python"]);
   // Ids may count for each account: there, url and type tell.
   expect(kindOf("wh_elsewhere", { ...wanted, type: "development" })).toBeUndefined();
   expect(kindOf("wh_elsewhere", {})).toBe("own");

@@ -49,11 +49,11 @@ export function ownersIn(stacks: Stacks, graceMs: number): (endpoint: Endpoint) 
     const by = recorded.get(endpoint.id);
     if (by !== undefined) return managed(by);
     const others = stacks.known.flatMap((stack) => {
-      const holder = stack.state.otherHolderOf(endpoint);
+      const holder = stack.state.holderOfOtherType(endpoint);
       return holder === undefined ? [] : [{ stack, ...holder }];
     });
-    const [other = others[0]] = others.filter(({ kind }) => kind === "other");
-    if (other !== undefined) return other.kind === "other" ? managed([other]) : sealed(other);
+    const [other = others[0]] = others.filter(({ kind }) => kind === "otherType");
+    if (other !== undefined) return other.kind === "otherType" ? managed([other]) : sealed(other);
     const found = unfinished.find(({ mayHave }) => mayHave(endpoint));
     return found === undefined ? unmanaged(stacks) : pending(found);
   };

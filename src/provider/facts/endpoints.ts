@@ -1,14 +1,14 @@
 import type { Endpoint } from "../../client";
 
-/** What a verb of this run has learned about an endpoint. */
-type Fact = "had" | "made" | "kept" | "replaced" | "named" | "read" | "deleted" | "denied";
+/** What a verb of this run has noted about an endpoint. */
+type Note = "had" | "made" | "kept" | "replaced" | "named" | "read" | "deleted" | "denied";
 
 /**
  * What this run knows about endpoints, by their ids. The plugin is a process of its own for each provider and command, so the engine's
  * calls for all resources of a provider end up here (engine rule 14).
  */
 export class Endpoints {
-  readonly #facts = new Map<string, Set<Fact>>();
+  readonly #notes = new Map<string, Set<Note>>();
 
   /** A resource of the stack has this endpoint, or had it. */
   noteHad(id: string): void {
@@ -18,7 +18,7 @@ export class Endpoints {
   /** `create` returns it: registered, adopted or taken over. A resource has it from now on, though no list may show it yet. */
   noteMade(endpoint: Endpoint): Endpoint {
     // A service may use the id of what this run deleted again.
-    this.#facts.get(endpoint.id)?.delete("deleted");
+    this.#notes.get(endpoint.id)?.delete("deleted");
     this.#note(endpoint.id, "made");
     return endpoint;
   }
@@ -26,7 +26,7 @@ export class Endpoints {
   /** `diff` keeps the resource of this endpoint, or replaces it. */
   noteDiff(id: string, isReplaced: boolean): void {
     this.#note(id, "had");
-    if (isReplaced) this.#facts.get(id)?.delete("kept");
+    if (isReplaced) this.#notes.get(id)?.delete("kept");
     this.#note(id, isReplaced ? "replaced" : "kept");
   }
 
@@ -43,7 +43,7 @@ export class Endpoints {
 
   /** This run has deleted it, or it is gone. A list may show it for some seconds more, and the service may use its id again. */
   noteDeleted(id: string): void {
-    this.#facts.set(id, new Set<Fact>(["deleted"]));
+    this.#notes.set(id, new Set<Note>(["deleted"]));
   }
 
   /** A get has denied it. That alone does not show that it is gone, but nothing more is asked about it. */
@@ -78,19 +78,19 @@ export class Endpoints {
 
   /** The ids of earlier runs that resources of the stack have. */
   get had(): readonly string[] {
-    return [...this.#facts.keys()].filter((id) => this.#has(id, "had"));
+    return [...this.#notes.keys()].filter((id) => this.#has(id, "had"));
   }
 
   /** Returns whether the engine's `diff` of this endpoint belongs to a refresh: true for one `diff` after each `read`. */
   endRefresh(id: string): boolean {
-    return this.#facts.get(id)?.delete("read") ?? false;
+    return this.#notes.get(id)?.delete("read") ?? false;
   }
 
-  #note(id: string, fact: Fact): void {
-    this.#facts.set(id, (this.#facts.get(id) ?? new Set<Fact>()).add(fact));
+  #note(id: string, note: Note): void {
+    this.#notes.set(id, (this.#notes.get(id) ?? new Set<Note>()).add(note));
   }
 
-  #has(id: string, fact: Fact): boolean {
-    return this.#facts.get(id)?.has(fact) ?? false;
+  #has(id: string, note: Note): boolean {
+    return this.#notes.get(id)?.has(note) ?? false;
   }
 }

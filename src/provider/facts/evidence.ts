@@ -1,5 +1,6 @@
 import type { Endpoint } from "../../client";
 import { AFTER_INPUT, type PendingRegistration } from "../../shared/permanent";
+import type { PendingState } from "../state";
 import { isPendingId } from "./identity";
 import type { Resource } from "./resource";
 import { isInWindow, parseTimestamp } from "./time";
@@ -29,6 +30,11 @@ export function evidenceOf(resource: Partial<Resource>): Evidence {
     serviceSentAt: typeof sentAt === "number" ? sentAt : undefined,
     before: Array.isArray(before) ? before : [],
   };
+}
+
+/** Returns what a pending resource says of its registration. */
+export function evidenceOfPending(id: string, state: PendingState): Evidence {
+  return evidenceOf({ id, outputs: { ...state } });
 }
 
 /** Returns the time after which an interrupted creation was sent, if its inputs have it. */

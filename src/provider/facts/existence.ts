@@ -12,8 +12,8 @@ const PRECISION_MS = 1_000;
 const MOST_PROBES = 3;
 const PAUSE_MS = 1_000;
 
-/** When an endpoint was made, as far as the state tells. */
-export interface Made {
+/** When an endpoint was made, as far as the state tells, or a list. */
+export interface RecordedTimes {
   readonly createdAt?: string | null;
   readonly registeredAt?: number;
 }
@@ -48,10 +48,10 @@ export class Existence {
   }
 
   /** Reads a recorded endpoint, or returns undefined when it is gone. Reads share a list, and only what that lacks is asked for alone. */
-  async find(id: string, made: Made): Promise<Endpoint | undefined> {
+  async find(id: string, recorded: RecordedTimes): Promise<Endpoint | undefined> {
     const found = await this.look(id);
     if (!isDenial(found)) return found;
-    const row = await this.#afterDenial(id, made, found);
+    const row = await this.#afterDenial(id, recorded, found);
     if (row === undefined || isReadable(row)) return row;
     throw stillListed("read", id, found);
   }
@@ -67,22 +67,22 @@ export class Existence {
    * Returns the row of an endpoint that is to be deleted, or undefined when it is gone. Any list of this run will do: so a `destroy` asks for
    * one.
    */
-  async row(id: string, made: Made): Promise<Row | undefined> {
+  async row(id: string, recorded: RecordedTimes): Promise<Row | undefined> {
     const list = await this.#unlessRefused(this.options.service.anyList());
     const row = list?.byId.get(id) ?? (await this.options.service.get(id));
-    return isDenial(row) ? this.#afterDenial(id, made, row) : row;
+    return isDenial(row) ? this.#afterDenial(id, recorded, row) : row;
   }
 
   /** Deletes an endpoint. Returns whether the service did it; false if the endpoint was gone. @throws EndpointError `STILL_LISTED` */
-  async remove(id: string, made: Made): Promise<boolean> {
+  async remove(id: string, recorded: RecordedTimes): Promise<boolean> {
     const { service } = this.options;
     const first = await service.delete(id);
     if (first === undefined) return true;
-    if ((await this.#afterDenial(id, made, first)) === undefined) return false;
+    if ((await this.#afterDenial(id, recorded, first)) === undefined) return false;
     // It is there, so the denial came from somebody else.
     const second = await service.delete(id);
     if (second === undefined) return true;
-    if (await this.#shownAfterLag(id, made, second)) throw stillListed("delete", id, second);
+    if (await this.#shownAfterLag(id, recorded, second)) throw stillListed("delete", id, second);
     return false;
   }
 
@@ -129,14 +129,14 @@ export class Existence {
   }
 
   /** Returns what there is in spite of a denial, or undefined if it is gone. */
-  async #afterDenial(id: string, made: Made, denial: Denial): Promise<Row | undefined> {
+  async #afterDenial(id: string, recorded: RecordedTimes, denial: Denial): Promise<Row | undefined> {
     const { clock, cancelled, service } = this.options;
     const list = await this.#listAfter(denial, id);
     const row = list.byId.get(id);
     if (row !== undefined) return row;
     const leftMs = () => {
       const afterDenial = denial.deniedAt + LAG_MS - clock.now();
-      return list.complete ? Math.min(this.#lagLeft(made), afterDenial) : afterDenial;
+      return list.complete ? Math.min(this.#lagLeft(recorded), afterDenial) : afterDenial;
     };
     if (leftMs() > 0) {
       while (leftMs() > 0 && !cancelled?.aborted) await this.#settle(leftMs());
@@ -150,10 +150,10 @@ export class Existence {
   }
 
   /** Returns whether there still is an endpoint that was denied, once the list can no longer lag behind its deletion. */
-  async #shownAfterLag(id: string, made: Made, denial: Denial): Promise<boolean> {
+  async #shownAfterLag(id: string, recorded: RecordedTimes, denial: Denial): Promise<boolean> {
     const { clock, cancelled, service } = this.options;
     for (;;) {
-      if ((await this.#afterDenial(id, made, denial)) === undefined) return false;
+      if ((await this.#afterDenial(id, recorded, denial)) === undefined) return false;
       const leftMs = denial.deniedAt + LAG_MS - clock.now();
       if (leftMs <= 0 || cancelled?.aborted) return true;
       await sleep(Math.min(PAUSE_MS, leftMs), { clock, signal: cancelled });
@@ -173,7 +173,7 @@ export class Existence {
   }
 
   /** Returns how long get and list may still lag behind a creation, in milliseconds. Nobody knows when: an earlier run made it. */
-  #lagLeft({ createdAt = null, registeredAt }: Made): number {
+  #lagLeft({ createdAt = null, registeredAt }: RecordedTimes): number {
     const { clock, service } = this.options;
     const [made, now] = [parseTimestamp(createdAt) ?? registeredAt, service.time()];
     if (made === undefined || now === null) return this.#startedAt + LAG_MS - clock.now();

@@ -2,7 +2,7 @@ import type { Endpoint, EndpointList } from "../../client";
 import { PENDING_PREFIX } from "../../shared/permanent";
 import { normalizeUrl } from "../../shared/url";
 
-/** What makes two endpoints equal. Before an endpoint has an id, nothing else identifies it. */
+/** What a resource wants of its endpoint, and all that tells which one that is before it has an id. */
 export type Identity = Pick<Endpoint, "url" | "type">;
 
 /** Returns one string for all spellings of a url, and the type. */
@@ -17,15 +17,15 @@ export function isPendingId(id: string): boolean {
 
 const indexes = new WeakMap<EndpointList, Map<string, Endpoint[]>>();
 
-/** Returns the endpoints of a list with this url and type. Indexes each list once: it may be long, and each registration asks. */
-export function equalIn(list: EndpointList, identity: Identity): readonly Endpoint[] {
+/** Returns the endpoints of a list with this url and type, whoever has them. Indexes each list once: it may be long, and each registration asks. */
+export function endpointsLike(list: EndpointList, identity: Identity): readonly Endpoint[] {
   let index = indexes.get(list);
   if (index === undefined) {
     index = new Map();
     for (const endpoint of list.endpoints) {
       const key = keyOf(endpoint);
-      const equal = index.get(key);
-      if (equal) equal.push(endpoint);
+      const known = index.get(key);
+      if (known) known.push(endpoint);
       else index.set(key, [endpoint]);
     }
     indexes.set(list, index);

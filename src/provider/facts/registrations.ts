@@ -1,6 +1,6 @@
 import type { PendingError } from "../errors";
 import type { EndpointInputs, PendingState } from "../state";
-import { type Evidence, evidenceOf } from "./evidence";
+import { type Evidence, evidenceOfPending } from "./evidence";
 import { type Identity, keyOf } from "./identity";
 
 /** What this run knows about registrations that got no usable response: its own, and those of pending resources. */
@@ -14,7 +14,7 @@ export class Registrations {
 
   /** Notes a pending resource, and returns what it says of its registration. */
   notePending(id: string, state: PendingState): Evidence {
-    const evidence = evidenceOf({ id, outputs: { ...state } });
+    const evidence = evidenceOfPending(id, state);
     const known = this.#pending.get(keyOf(state)) ?? new Map<string, Evidence>();
     this.#pending.set(keyOf(state), known.set(id, evidence));
     return evidence;

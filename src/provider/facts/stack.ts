@@ -67,6 +67,9 @@ export class Stack {
    * once a run, must show this run at work: a second export the creation under way, which the first lacked, or the list of stacks an update
    * of it. An export shows none with `PULUMI_SKIP_CHECKPOINTS`, and perhaps with Pulumi Cloud, and only Pulumi Cloud lists updates. Nothing
    * is asked where the state can only be this stack's.
+   *
+   * @param inputs of a resource that `create` was called for. The first one that asks speaks for all: what is proven is the state, not the
+   *   resource, so later calls return the same
    */
   prove(inputs: EndpointInputs): Promise<Proof> {
     this.#proof ??= this.#prove(inputs);

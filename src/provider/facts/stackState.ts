@@ -14,15 +14,15 @@ export interface EvidenceQuery {
   readonly origin: Origin;
 }
 
-/** A resource of the stack that has an endpoint, or may have it. */
+/** A resource of the stack that has an endpoint, or may have it. `owner.ts` adds what this run knows. */
 export interface Holder {
   readonly resource: Resource;
   /**
-   * - `own`: an endpoint of this package
-   * - `other`: a resource of another type, which holds the id and the url
-   * - `perhaps`: a dynamic resource with the id, which holds something encrypted
+   * - `own`: a `WebhookEndpoint`
+   * - `otherType`: a resource of another type, which holds the id and the url
+   * - `perhapsOtherType`: a dynamic resource with the id, which holds something encrypted
    */
-  readonly kind: "own" | "other" | "perhaps";
+  readonly kind: "own" | "otherType" | "perhapsOtherType";
 }
 
 /** Dynamic resources, in the languages that have them. */
@@ -59,19 +59,19 @@ export class StackState {
       (each) => isEndpointToken(each.type) && isOwn(each, endpoint, origin),
     );
     const own = all.find((each) => !each.delete) ?? all[0];
-    return own === undefined ? this.otherHolderOf(endpoint) : { resource: own, kind: "own" };
+    return own === undefined ? this.holderOfOtherType(endpoint) : { resource: own, kind: "own" };
   }
 
   /** Returns the resource of another type that has an endpoint, or may have it. */
-  otherHolderOf({ id, url }: Pick<Endpoint, "id"> & Partial<Endpoint>): Holder | undefined {
+  holderOfOtherType({ id, url }: Pick<Endpoint, "id"> & Partial<Endpoint>): Holder | undefined {
     const others = this.#with(id).filter((each) => !isEndpointToken(each.type) && !each.delete);
     // It holds the url as it was declared, and the service may have stored another spelling.
     const holds = (each: Resource) =>
       url !== undefined && urlsIn(each).some((its) => nearlySameUrl(its, url));
     const other = others.find(holds);
-    if (other !== undefined) return { resource: other, kind: "other" };
+    if (other !== undefined) return { resource: other, kind: "otherType" };
     const perhaps = others.find(isSealed);
-    return perhaps && { resource: perhaps, kind: "perhaps" };
+    return perhaps && { resource: perhaps, kind: "perhapsOtherType" };
   }
 
   /**

@@ -61,7 +61,8 @@ export class CreationCheck {
       if (taken) return [taken.message];
       this.#sayAdoption(inputs, decision.endpoint, { urn, read: describeRead(others) });
     }
-    const refusal = decision && refusalOf(decision, inputs, this.context, stack.unreadable);
+    const refusal =
+      decision && refusalOf(decision, inputs, this.context, { whyWithoutState: stack.unreadable });
     // A preview that fails would keep `up` from ever telling which stack it is.
     return refusal === undefined || stack.isAmbiguous ? [] : [refusal.message];
   }

@@ -1,32 +1,38 @@
 import type { Endpoint, EndpointList } from "../../client";
 import { sameUrl } from "../../shared/url";
 import type { Evidence } from "../facts/evidence";
-import { equalIn } from "../facts/identity";
-import { isOther, type OtherOwner, type Owner } from "../facts/owner";
+import { endpointsLike } from "../facts/identity";
+import { forbidsAdoption, isFree, isOtherType, type OtherTypeOwner, type Owner } from "../facts/owner";
 import type { Wanted } from "../facts/resource";
 import { nearlySameUrl } from "../facts/same";
+import type { Proof } from "../facts/stack";
 import { LAG_MS } from "../facts/time";
 import type { IfExists } from "../settings";
-import { match, type Source } from "./match";
+import { type Known, match } from "./match";
 
-/** What a verb wants of the rule. */
-export interface Wish {
-  readonly wanted: Wanted;
-  /** `preview`: what `create` would do. `read` and `delete`: what a pending resource has made. */
-  readonly verb: "create" | "preview" | "read" | "delete";
-  readonly adoptId?: string | undefined;
-  readonly ifExists: IfExists;
-}
+/** What the rule is asked. */
+export type Wish =
+  /** What does a resource get that is created? */
+  | {
+      readonly verb: "create";
+      readonly wanted: Wanted;
+      readonly adoptId?: string | undefined;
+      readonly ifExists: IfExists;
+    }
+  /** What did a registration without a response make? It belongs to a pending resource that is read or deleted, or to a `create` that has just sent it. */
+  | { readonly verb: "settle"; readonly wanted: Wanted };
 
+/** What the rule decides on. */
 export interface Facts {
   readonly list: EndpointList;
   /** What `adoptId` names, as a get shows it; undefined if there is none. */
   readonly named?: Endpoint | undefined;
-  readonly known: Source;
-  /** The same from this run alone. Undefined: there is no more than that. */
-  readonly certain?: Source | undefined;
-  /** With a state that is not believed, because it may be another stack's. It may be this one's, so it still stops what adopts. */
-  readonly doubted?: Source | undefined;
+  /** What this run knows and the state says. */
+  readonly known: Known;
+  /** What this run knows without the state. Only a create may need a proof, so only that has it. */
+  readonly withoutState?: Known | undefined;
+  /** Whether the state is this stack's; undefined as long as nobody has asked. If it is not proven, `withoutState` counts. */
+  readonly proof?: Proof | undefined;
   /** How long after it was sent a registration may still be made, in milliseconds. */
   readonly graceMs: number;
   /** How long after the first list of this question this one was sent, in milliseconds. */
@@ -56,36 +62,37 @@ export type Stop =
       readonly kind: "exists";
       readonly endpoints: readonly Shown[];
       readonly left: number;
-      readonly owner: OtherOwner | undefined;
+      readonly owner: OtherTypeOwner | undefined;
     };
 
 export type Decision =
   | Stop
+  /** The endpoint that an earlier registration made, and the evidence of that registration. */
   | { readonly kind: "take"; readonly endpoint: Endpoint; readonly by: Evidence }
+  /** The endpoint that the user named, or let the resource adopt. */
   | { readonly kind: "adopt"; readonly endpoint: Endpoint }
   | { readonly kind: "wait"; readonly milliseconds: number }
   /** `despite`: the stop that `ifExists: "register"` overrules. */
   | { readonly kind: "register"; readonly isListPartial: boolean; readonly despite: Stop | undefined }
-  /** Of a read or a delete: the registration made nothing. */
+  /** The registration that was to be settled made nothing. */
   | { readonly kind: "none" };
-
-/** The endpoints that nothing hides from the rule. Those that this run has deleted are not there any more. */
-const FREE: readonly Owner["kind"][] = ["nobody", "other", "perhaps"];
 
 /**
  * Decides what a resource gets. Pure: it is the table of `docs/architecture.md`, row by row in this order.
  *
  * @returns the decision, and whether it needs a proof that the state is this stack's: it would be another one without what only the state
- *   says. A stop needs none
+ *   says. A stop and a wait need none
  */
 export function decide(wish: Wish, facts: Facts): { decision: Decision; needsProof: boolean } {
-  const { known, certain } = facts;
+  const { known, withoutState = known, proof } = facts;
+  if (proof?.proven === false) return { decision: ruleFor(wish, facts, withoutState), needsProof: false };
   const decision = ruleFor(wish, facts, known);
-  if (certain === undefined || wish.verb !== "create") return { decision, needsProof: false };
-  if (wish.adoptId !== undefined && known.isSpent !== certain.isSpent) return { decision, needsProof: true };
+  if (proof !== undefined || wish.verb !== "create") return { decision, needsProof: false };
+  if (wish.adoptId !== undefined && known.isSpent !== withoutState.isSpent)
+    return { decision, needsProof: true };
   if (isStop(decision) || decision.kind === "wait") return { decision, needsProof: false };
-  const other = ruleFor(wish, facts, certain);
-  const isSame = !isStop(other) && takenBy(other) === takenBy(decision);
+  const other = ruleFor(wish, facts, withoutState);
+  const isSame = !isStop(other) && endpointOf(other) === endpointOf(decision);
   return { decision, needsProof: !isSame };
 }
 
@@ -93,30 +100,31 @@ function isStop(decision: Decision): decision is Stop {
   return ["missing", "mismatch", "taken", "doubt", "unknowable", "exists"].includes(decision.kind);
 }
 
-export function takenBy(decision: Decision): Endpoint | undefined {
+/** Returns the endpoint that a decision gives the resource, if it gives it one that is there. */
+export function endpointOf(decision: Decision): Endpoint | undefined {
   return decision.kind === "take" || decision.kind === "adopt" ? decision.endpoint : undefined;
 }
 
-function ruleFor(wish: Wish, facts: Facts, source: Source): Decision {
-  const { wanted, verb, adoptId, ifExists } = wish;
+/** @param known what counts: with the state, or without it */
+function ruleFor(wish: Wish, facts: Facts, known: Known): Decision {
+  const { wanted } = wish;
   const { list } = facts;
-  const { evidence, ownerOf } = source;
-  if (adoptId !== undefined && !source.isSpent) return adoption(adoptId, wanted, facts, source);
+  const { evidence, ownerOf } = known;
+  const { adoptId, ifExists } = wish.verb === "create" ? wish : {};
+  if (adoptId !== undefined && !known.isSpent) return adoption(adoptId, wanted, facts, known);
 
-  const isPending = verb === "read" || verb === "delete";
-  const isOverruled = ifExists === "register" && !isPending;
-  const free = equalIn(list, wanted).filter((endpoint) => FREE.includes(ownerOf(endpoint).kind));
-  const unreadable = list.unrecognized.filter((row) => FREE.includes(ownerOf({ id: row.id }).kind));
-  const odd = unreadable.filter(({ url }) => url !== null && sameUrl(url, wanted.url));
+  const equal = endpointsLike(list, wanted).filter((endpoint) => isFree(ownerOf(endpoint)));
+  const unreadable = list.unrecognized.filter(({ id }) => isFree(ownerOf({ id })));
+  const unreadableEqual = unreadable.filter(({ url }) => url !== null && sameUrl(url, wanted.url));
   const isListPartial = !list.complete || unreadable.some(({ url }) => url === null);
   const register = (despite?: Stop): Decision => ({ kind: "register", isListPartial, despite });
-  const stop = (reason: Stop) => (isOverruled ? register(reason) : reason);
+  const stop = (reason: Stop) => (ifExists === "register" ? register(reason) : reason);
   // Of a partial list, nothing shows that it is the only one; and without the state, nothing shows that it is not this stack's own.
-  const mayAdopt = ifExists === "adopt" && !isPending && facts.doubted === undefined;
-  const isOnly = mayAdopt && !isListPartial && odd.length === 0 && free.length === 1;
-  const [only] = isOnly ? free.filter((each) => ownerOf(each).kind === "nobody") : [];
+  const mayAdopt = ifExists === "adopt" && facts.proof?.proven !== false;
+  const isOnly = mayAdopt && !isListPartial && unreadableEqual.length === 0 && equal.length === 1;
+  const [only] = isOnly ? equal.filter((each) => ownerOf(each).kind === "nobody") : [];
 
-  const shown = evidence.length > 0 ? match(wanted, free, facts, source) : undefined;
+  const shown = evidence.length > 0 ? match(wanted, equal, facts, known) : undefined;
   if (shown?.kind === "doubt") return only ? { kind: "adopt", endpoint: only } : stop(shown);
   if (shown !== undefined) return shown;
 
@@ -128,22 +136,23 @@ function ruleFor(wish: Wish, facts: Facts, source: Source): Decision {
     const milliseconds = timeLeft(evidence, facts);
     if (milliseconds > 0) return { kind: "wait", milliseconds };
   }
-  if (isPending) return { kind: "none" };
+  if (wish.verb === "settle") return { kind: "none" };
   if (only) return { kind: "adopt", endpoint: only };
-  if (free.length + odd.length === 0) return register();
+  if (equal.length + unreadableEqual.length === 0) return register();
   // Rows that cannot be read count, too: nothing says that they are another's.
-  const left = list.endpoints.filter((each) => FREE.includes(ownerOf(each).kind)).length + unreadable.length;
-  const owner = free.map(ownerOf).find(isOther);
-  return stop({ kind: "exists", endpoints: [...free, ...odd], left, owner });
+  const left = list.endpoints.filter((each) => isFree(ownerOf(each))).length + unreadable.length;
+  const owner = equal.map(ownerOf).find(isOtherType);
+  return stop({ kind: "exists", endpoints: [...equal, ...unreadableEqual], left, owner });
 }
 
 /** What `adoptId` names: exactly that one, if it has the url and type, and is nobody else's in this stack. */
-function adoption(id: string, wanted: Wanted, { named, doubted }: Facts, source: Source): Decision {
+function adoption(id: string, wanted: Wanted, facts: Facts, known: Known): Decision {
+  const { named } = facts;
   if (named === undefined) return { kind: "missing", id };
   if (named.type !== wanted.type || !nearlySameUrl(wanted.url, named.url))
     return { kind: "mismatch", endpoint: named };
-  const owners = [source, ...(doubted ? [doubted] : [])].map(({ ownerOf }) => ownerOf(named));
-  const owner = owners.find(({ kind }) => ["own", "other", "perhaps"].includes(kind));
+  // A state that is not proven may be this stack's all the same, so what it says still stops.
+  const owner = [known, facts.known].map(({ ownerOf }) => ownerOf(named)).find(forbidsAdoption);
   return owner === undefined ? { kind: "adopt", endpoint: named } : { kind: "taken", endpoint: named, owner };
 }
 

@@ -1,13 +1,13 @@
 import type { Endpoint, EndpointList } from "../../client";
 import { sameUrl } from "../../shared/url";
 import { type Evidence, isFit } from "../facts/evidence";
-import { describeOwner, isOther, type OwnerOf } from "../facts/owner";
+import { describeOwner, isOtherType, mayBeMadeHere, type OwnerOf } from "../facts/owner";
 import type { Wanted } from "../facts/resource";
 import { nearlySameUrl } from "../facts/same";
 import { parseTimestamp } from "../facts/time";
 
-/** What is known: from this run alone, or from the state, too. */
-export interface Source {
+/** What is known about a resource that is to get an endpoint. */
+export interface Known {
   /** What may have made an endpoint for the resource. */
   readonly evidence: readonly Evidence[];
   readonly ownerOf: OwnerOf;
@@ -23,28 +23,29 @@ interface Fits {
   readonly fits: readonly Endpoint[];
 }
 
-/** What the evidence of a registration shows in a list: what it certainly made, why that is in doubt, or nothing. */
+/**
+ * Returns what evidence shows in a list: what its registration certainly made, that this is in doubt and why, or nothing.
+ *
+ * @param equal the endpoints of the list with this url and type that no `WebhookEndpoint` of the stack has
+ */
 export function match(
   wanted: Wanted,
-  free: readonly Endpoint[],
+  equal: readonly Endpoint[],
   { list, graceMs }: { readonly list: EndpointList; readonly graceMs: number },
-  source: Source,
+  { evidence, ownerOf, declares }: Known,
 ):
   | { readonly kind: "take"; readonly endpoint: Endpoint; readonly by: Evidence }
   | { readonly kind: "doubt"; readonly endpoints: readonly Endpoint[]; readonly why: string }
   | undefined {
-  const { evidence, ownerOf } = source;
-  const isUnowned = (endpoint: Endpoint) => ["nobody", "perhaps"].includes(ownerOf(endpoint).kind);
-  const { fitting, fits } = fitsOf(free.filter(isUnowned), evidence, graceMs);
-  const holder = fits.map(ownerOf).find(isOther);
+  const mayBeIt = (endpoint: Endpoint) => mayBeMadeHere(ownerOf(endpoint));
+  const { fitting, fits } = fitsOf(equal.filter(mayBeIt), evidence, graceMs);
+  const holder = fits.map(ownerOf).find(isOtherType);
   const why = holder ? describeOwner(holder) : reasonToDoubt({ fitting, fits }, wanted);
   if (why !== undefined) return { kind: "doubt", endpoints: fits, why };
   const [endpoint] = fits;
   const by = fitting.find((each) => endpoint && isFit(endpoint, each, graceMs));
   if (endpoint && by) return { kind: "take", endpoint, by };
-  const near = list.endpoints.filter(
-    (each) => isNear(each, wanted) && isUnowned(each) && !source.declares(each.url),
-  );
+  const near = list.endpoints.filter((each) => isNear(each, wanted) && mayBeIt(each) && !declares(each.url));
   const { fits: nearFits } = fitsOf(near, evidence, graceMs);
   if (nearFits.length === 0) return undefined;
   return {
@@ -54,11 +55,11 @@ export function match(
   };
 }
 
-function fitsOf(unowned: readonly Endpoint[], evidence: readonly Evidence[], graceMs: number): Fits {
+function fitsOf(endpoints: readonly Endpoint[], evidence: readonly Evidence[], graceMs: number): Fits {
   const fitting = evidence
-    .filter((each) => unowned.some((endpoint) => isFit(endpoint, each, graceMs)))
+    .filter((each) => endpoints.some((endpoint) => isFit(endpoint, each, graceMs)))
     .toSorted(byTime(({ serviceSentAt }) => serviceSentAt ?? Number.MAX_VALUE));
-  const fits = unowned
+  const fits = endpoints
     .filter((endpoint) => fitting.some((each) => isFit(endpoint, each, graceMs)))
     .toSorted(byTime(({ createdAt }) => parseTimestamp(createdAt) ?? 0));
   return { fitting, fits };

@@ -4,7 +4,7 @@ import { describeUrl, sameUrl } from "../../shared/url";
 import { commandLine, countOf, isPlainId } from "../../shared/words";
 import { EndpointError, reworded } from "../errors";
 import type { Declarations } from "../facts/declarations";
-import { describeOwner, howToHandOver, isOther } from "../facts/owner";
+import { describeOwner, howToHandOver, isOtherType } from "../facts/owner";
 import type { Wanted } from "../facts/resource";
 import type { IfExists } from "../settings";
 import type { Decision, Shown, Stop } from "./decide";
@@ -13,16 +13,20 @@ import { shownStored } from "./storedUrl";
 /** How many endpoints a message names. */
 const MAX_NAMED = 5;
 
-/**
- * Returns the error of a decision that stops; undefined if it does not. Each names the ways on, one a line.
- *
- * @param doubt why the stack's state does not count, if so
- */
+/** What a refusal depends on besides the decision. */
+interface Circumstances {
+  /** Why the stack's state did not count, if it did not: a sentence. */
+  readonly whyWithoutState?: string | undefined;
+  /** The verb that settles a pending resource. It does not see what the program declares, so only the next `up` can. */
+  readonly settledFor?: "read" | "delete" | undefined;
+}
+
+/** Returns the error of a decision that stops; undefined if it does not. Each names the ways on: what the user can do now, one a line. */
 export function refusalOf(
   decision: Decision,
   wanted: Wanted & { readonly ifExists?: IfExists | undefined },
   { declarations }: { readonly declarations: Declarations },
-  doubt?: string,
+  { whyWithoutState, settledFor }: Circumstances = {},
 ): EndpointError | undefined {
   switch (decision.kind) {
     case "missing":
@@ -33,19 +37,19 @@ export function refusalOf(
     case "mismatch":
       return mismatch(decision.endpoint, wanted, declarations);
     case "taken":
-      return taken(decision, doubt);
+      return taken(decision, whyWithoutState);
     case "doubt": {
       const isEqual = decision.endpoints.every(({ url }) => sameUrl(url, wanted.url));
       return new EndpointError(
         "REGISTRATION_IN_DOUBT",
         `${describeDoubt(wanted, decision)} Nothing was registered or changed. Ways on:`,
-        { ways: waysOn(decision.endpoints, wanted, isEqual) },
+        { ways: waysOn(decision.endpoints, wanted, { isEqual, settledFor }) },
       );
     }
     case "exists":
-      return exists(decision, wanted, doubt);
+      return exists(decision, wanted, whyWithoutState);
     case "unknowable":
-      return stillPending(wanted, decision.isStale);
+      return stillPending(wanted, decision.isStale, settledFor);
     default:
       return undefined;
   }
@@ -61,10 +65,10 @@ function mismatch({ id, url, type }: Endpoint, wanted: Wanted, declarations: Dec
 
 function taken(
   { endpoint: { id }, owner }: Extract<Stop, { kind: "taken" }>,
-  doubt: string | undefined,
+  whyWithoutState: string | undefined,
 ): EndpointError {
-  const source = doubt === undefined ? "" : `(${doubt}) `;
-  const why = isOther(owner)
+  const source = whyWithoutState === undefined ? "" : `(${whyWithoutState}) `;
+  const why = isOtherType(owner)
     ? `${describeOwner(owner)}. ${source}${howToHandOver(owner)}`
     : `another resource of this stack already has it. ${source}Name it in only one of them. If the resource was renamed, give it an alias of its ` +
       "old name instead of adoptId.";
@@ -74,7 +78,7 @@ function taken(
 function exists(
   { endpoints, left, owner }: Extract<Stop, { kind: "exists" }>,
   wanted: Wanted & { readonly ifExists?: IfExists | undefined },
-  doubt: string | undefined,
+  whyWithoutState: string | undefined,
 ): EndpointError {
   const has = `the service already has ${endpoints.length === 1 ? "an endpoint" : `${endpoints.length} endpoints`} for ${describeUrl(wanted.url)} (${wanted.type})`;
   if (owner !== undefined)
@@ -86,13 +90,17 @@ function exists(
   return new EndpointError(
     "ENDPOINT_EXISTS",
     `${has} that no resource of this stack has: ${describeEndpoints(endpoints)}. In all, this stack has no resource for ` +
-      `${countOf(left, "endpoint")} of the account. Nothing was registered. ${uncountedNote(doubt)}Ways on:`,
+      `${countOf(left, "endpoint")} of the account. Nothing was registered. ${noteOn(whyWithoutState)}Ways on:`,
     { ways: waysOn(endpoints, wanted) },
   );
 }
 
 /** Returns the error for a registration without a response that no list settles. @param isStale whether a get has shown that the list is */
-function stillPending({ url }: Wanted, isStale: boolean): EndpointError {
+function stillPending(
+  { url }: Wanted,
+  isStale: boolean,
+  settledFor: Circumstances["settledFor"],
+): EndpointError {
   const [why, first] = isStale
     ? [
         "the list of the service is stale: it lacks endpoints that the service has",
@@ -106,8 +114,12 @@ function stillPending({ url }: Wanted, isStale: boolean): EndpointError {
     {
       ways: [
         ...first,
-        "If it is there, set adoptId to its id.",
-        'If it is not, set ifExists: "register" for one run, which registers another one.',
+        ...(settledFor === "delete"
+          ? ["Delete it there, if there is one, and run `pulumi state delete` for the resource."]
+          : [
+              `If it is there, ${set("adoptId to its id", settledFor)}.`,
+              `If it is not, ${set('ifExists: "register" for one run', settledFor)}, which registers another one.`,
+            ]),
       ],
     },
   );
@@ -188,16 +200,21 @@ function describeEndpoints(endpoints: readonly Shown[]): string {
   return `${named.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 }
 
+/** Says to set something in the program, which only an `up` reads. */
+function set(what: string, settledFor: Circumstances["settledFor"]): string {
+  return settledFor === undefined ? `set ${what}` : `set ${what} and run \`pulumi up\``;
+}
+
 /** @param isEqual false if the endpoints only nearly have the declared url: then nothing but `adoptId` takes one */
 function waysOn(
   endpoints: readonly Shown[],
   { ifExists }: { readonly ifExists?: IfExists | undefined },
-  isEqual = true,
+  { isEqual = true, settledFor }: Pick<Circumstances, "settledFor"> & { readonly isEqual?: boolean } = {},
 ): string[] {
   const [{ id } = { id: "" }] = endpoints;
   const isOne = endpoints.length === 1;
   return [
-    `If ${isOne ? "it" : "one of them"} is this resource's, set adoptId${isOne ? adoptIdOf(id) : " to its id"}. (A resource that ` +
+    `If ${isOne ? "it" : "one of them"} is this resource's, ${set(`adoptId${isOne ? adoptIdOf(id) : " to its id"}`, settledFor)}. (A resource that ` +
       "has another endpoint already also needs another name, without an alias.)",
     isEqual &&
       (ifExists === "adopt"
@@ -205,7 +222,7 @@ function waysOn(
         : `To take over everything that exists and this program declares, unless another stack has them (${commandLine("get", id, " --all")} tells), run \`WEBHOOKS_IF_EXISTS=adopt pulumi up\` (in a pipeline with --yes), without an edit.`),
     `If another stack has it${isEqual ? "" : ` (${commandLine("get", id, " --all")} tells)`}, move that resource here with \`pulumi state move\`, or declare another url or type.`,
     `If nobody needs it, delete it with ${commandLine("delete", id)} (in a pipeline with --yes).`,
-    'To register another one on purpose, set ifExists: "register" for one run. Each event is then delivered to both.',
+    `To register another one on purpose, ${set('ifExists: "register" for one run', settledFor)}. Each event is then delivered to both.`,
   ].filter((way) => way !== false);
 }
 
@@ -214,7 +231,7 @@ function adoptIdOf(id: string): string {
   return isPlainId(id) ? `: ${JSON.stringify(id)}` : " to its id";
 }
 
-function uncountedNote(problem: string | undefined): string {
-  if (problem === undefined) return "";
-  return `(${problem} So it may be this stack's own, as after a rename without an alias.) `;
+function noteOn(whyWithoutState: string | undefined): string {
+  if (whyWithoutState === undefined) return "";
+  return `(${whyWithoutState} So it may be this stack's own, as after a rename without an alias.) `;
 }

@@ -5,8 +5,8 @@ import { PENDING_PREFIX } from "../../shared/permanent";
 import { describeUrl } from "../../shared/url";
 import type { Context } from "../context";
 import { PendingError } from "../errors";
-import { type Evidence, evidenceOf, isFit } from "../facts/evidence";
-import { equalIn, keyOf } from "../facts/identity";
+import { evidenceOfPending, isFit } from "../facts/evidence";
+import { endpointsLike, keyOf } from "../facts/identity";
 import { storedSpelling } from "../facts/same";
 import type { Listing } from "../facts/service";
 import { type EndpointInputs, type EndpointState, type PendingState, stateOf } from "../state";
@@ -23,7 +23,14 @@ import {
 import type { RegistrationSearch } from "./registrationSearch";
 import { otherSpellingWarning } from "./storedUrl";
 
-/** What `create` gives a resource, and what the state holds of it. */
+/** What a resource gets. */
+interface Given {
+  readonly endpoint: Endpoint;
+  /** As the state records it; undefined for what was there before. */
+  readonly registeredAt?: number | undefined;
+}
+
+/** The same as the state holds it. */
 interface Created {
   readonly id: string;
   readonly outs: EndpointState;
@@ -46,63 +53,19 @@ export class Registrar {
       const earlier = registrations.failedLike(inputs);
       // What `adoptId` names does not depend on what an equal resource's registration made.
       const isNamed = inputs.adoptId !== undefined && !declarations.isSpent(inputs);
-      const made =
+      const given =
         earlier === undefined || isNamed
           ? await this.#takeOrRegister(inputs)
           : await this.#lookAgain(inputs, earlier);
-      const warning = otherSpellingWarning(inputs.url, made.endpoint, declarations);
+      const warning = otherSpellingWarning(inputs.url, given.endpoint, declarations);
       if (warning !== undefined) log.warn(warning);
-      return this.#created(inputs, made);
+      return this.#created(inputs, given);
     });
   }
 
-  /** Settles a pending resource for `read`: returns its endpoint, or undefined when the registration made none. */
-  settleForRead(id: string, state: PendingState): Promise<Endpoint | undefined> {
-    const { endpoints, registrations } = this.context;
-    const own = registrations.notePending(id, state);
-    return this.inTurn(state, async () => {
-      // An equal resource, which failed with the same id, has what it made.
-      if (registrations.isClosed(own)) return undefined;
-      const { decision } = await this.search.forPending("read", state, own);
-      const refusal = refusalOf(decision, state, this.context);
-      if (refusal) throw refusal;
-      registrations.close(own);
-      if (decision.kind !== "take") return undefined;
-      endpoints.noteHad(decision.endpoint.id);
-      return decision.endpoint;
-    });
-  }
-
-  /** Settles a pending resource for `delete`: deletes its endpoint, unless it is in doubt or another resource is to have it. */
-  settleForDelete(id: string, state: PendingState): Promise<void> {
-    const { endpoints, existence, log, registrations } = this.context;
-    const own = registrations.notePending(id, state);
-    return this.inTurn(state, async () => {
-      if (registrations.isClosed(own)) return;
-      const { decision } = await this.search.forPending("delete", state, own);
-      const refusal = refusalOf(decision, state, this.context);
-      if (decision.kind === "doubt") log.warn(describeSpared(state, decision));
-      else if (refusal) throw refusal;
-      if (decision.kind === "take" && !endpoints.isSpared(decision.endpoint.id)) {
-        await existence.remove(decision.endpoint.id, decision.endpoint);
-        endpoints.noteDeleted(decision.endpoint.id);
-      }
-      // Not before: a hook can make the engine call `delete` again if the deletion fails.
-      registrations.close(own);
-    });
-  }
-
-  /** Runs work after everything else that concerns the same url and type. */
-  inTurn<T>(identity: Pick<EndpointInputs, "url" | "type">, work: () => Promise<T>): Promise<T> {
-    const key = keyOf(identity);
-    const turn = (this.#turns.get(key) ?? Promise.resolve()).then(work, work);
-    this.#turns.set(key, turn);
-    return turn;
-  }
-
-  async #takeOrRegister(inputs: EndpointInputs): Promise<Made> {
+  async #takeOrRegister(inputs: EndpointInputs): Promise<Given> {
     const { declarations, endpoints, graceMs, log, origin, registrations, stack } = this.context;
-    const { decision, list, doubt } = await this.search.forCreate(inputs);
+    const { decision, list, whyWithoutState } = await this.search.forCreate(inputs);
     if (decision.kind === "take") {
       const { endpoint, by } = decision;
       registrations.close(by);
@@ -122,7 +85,7 @@ export class Registrar {
         if (isFit(endpoint, pending, graceMs)) registrations.close(pending);
       return { endpoint: endpoints.noteMade(endpoint) };
     }
-    const refusal = refusalOf(decision, inputs, this.context, doubt);
+    const refusal = refusalOf(decision, inputs, this.context, { whyWithoutState });
     if (refusal) throw refusal;
     if (decision.kind === "register" && decision.despite?.kind === "doubt")
       log.warn(
@@ -139,7 +102,7 @@ export class Registrar {
   }
 
   /** @param list what was there before */
-  async #register(inputs: EndpointInputs, list: Listing): Promise<Made> {
+  async #register(inputs: EndpointInputs, list: Listing): Promise<Given> {
     const { clock, declarations, endpoints, log, origin, registrations, service } = this.context;
     const { url, type, ip } = inputs;
     const there = list.endpoints.filter(({ id }) => !endpoints.isDeleted(id));
@@ -161,7 +124,7 @@ export class Registrar {
       const pending = { before, attemptedAt: serviceSentAt };
       const state = { ...stateOf({ createdAt: null, updatedAt: null }, inputs, origin), pending };
       const failure = new PendingError(`${PENDING_PREFIX}${randomUUID()}`, state, error);
-      const endpoint = await this.search.lookFor(inputs, evidenceIn(failure), processSentAt);
+      const endpoint = await this.search.lookFor(inputs, evidenceOfPending(failure.id, state), processSentAt);
       if (endpoint === undefined) {
         registrations.noteFailed(inputs, failure);
         // It was registered in spite of its `adoptId`.
@@ -177,38 +140,74 @@ export class Registrar {
   /** Returns the ids that were listed before a registration. One that this run has deleted may be used again. */
   #idsBefore(inputs: EndpointInputs, list: EndpointList): string[] {
     const { endpoints } = this.context;
-    const ids = [...equalIn(list, inputs), ...list.unrecognized].map(({ id }) => id);
+    const ids = [...endpointsLike(list, inputs), ...list.unrecognized].map(({ id }) => id);
     return ids.filter((id) => !endpoints.isDeleted(id));
   }
 
   /**
-   * Looks again for a registration of this run: a hook can make the engine call `create` again (engine rule 30). The engine keeps the
-   * resource as half-made only if `create` fails in the same way again, so a failed look becomes that.
+   * Looks again for what a registration of this run made that got no response. It is this resource's, if a hook made the engine call `create`
+   * again (engine rule 30), or that of an equal one: then the first that finds the endpoint has it. The engine keeps a resource as half-made
+   * only if `create` fails in the same way again. So if nothing is found, it fails with the same error, and nothing more is registered.
    */
-  async #lookAgain(inputs: EndpointInputs, earlier: PendingError): Promise<Made> {
+  async #lookAgain(inputs: EndpointInputs, earlier: PendingError): Promise<Given> {
     const { endpoints, registrations } = this.context;
+    const evidence = evidenceOfPending(earlier.id, earlier.properties);
     if ((inputs.ip ?? null) !== earlier.properties.ip) throw otherIpPending(inputs);
-    const endpoint = await this.search.lookFor(inputs, evidenceIn(earlier), undefined);
+    const endpoint = await this.search.lookFor(inputs, evidence, undefined);
     if (endpoint === undefined) throw earlier;
     registrations.close(earlier);
     return { endpoint: endpoints.noteMade(endpoint) };
   }
 
-  #created(inputs: EndpointInputs, { endpoint, registeredAt }: Made): Created {
+  #created(inputs: EndpointInputs, { endpoint, registeredAt }: Given): Created {
     const recognition = {
       ...storedSpelling(inputs.url, endpoint.url),
       ...(registeredAt !== undefined && { registeredAt }),
     };
     return { id: endpoint.id, outs: stateOf(endpoint, inputs, { ...this.context.origin, ...recognition }) };
   }
-}
 
-/** `registeredAt` as the state records it; undefined for what was there before. */
-interface Made {
-  readonly endpoint: Endpoint;
-  readonly registeredAt?: number | undefined;
-}
+  /** Settles a pending resource for `read`: returns its endpoint, or undefined when the registration made none. */
+  settleForRead(id: string, state: PendingState): Promise<Endpoint | undefined> {
+    const { endpoints, registrations } = this.context;
+    const own = registrations.notePending(id, state);
+    return this.inTurn(state, async () => {
+      // An equal resource, which failed with the same id, has what it made.
+      if (registrations.isClosed(own)) return undefined;
+      const { decision } = await this.search.forPending(state, own);
+      const refusal = refusalOf(decision, state, this.context, { settledFor: "read" });
+      if (refusal) throw refusal;
+      registrations.close(own);
+      if (decision.kind !== "take") return undefined;
+      endpoints.noteHad(decision.endpoint.id);
+      return decision.endpoint;
+    });
+  }
 
-function evidenceIn({ id, properties }: PendingError): Evidence {
-  return evidenceOf({ id, outputs: { ...properties } });
+  /** Settles a pending resource for `delete`: deletes its endpoint, unless it is in doubt or another resource is to have it. */
+  settleForDelete(id: string, state: PendingState): Promise<void> {
+    const { endpoints, existence, log, registrations } = this.context;
+    const own = registrations.notePending(id, state);
+    return this.inTurn(state, async () => {
+      if (registrations.isClosed(own)) return;
+      const { decision } = await this.search.forPending(state, own);
+      const refusal = refusalOf(decision, state, this.context, { settledFor: "delete" });
+      if (decision.kind === "doubt") log.warn(describeSpared(state, decision));
+      else if (refusal) throw refusal;
+      if (decision.kind === "take" && !endpoints.isSpared(decision.endpoint.id)) {
+        await existence.remove(decision.endpoint.id, decision.endpoint);
+        endpoints.noteDeleted(decision.endpoint.id);
+      }
+      // Not before: a hook can make the engine call `delete` again if the deletion fails.
+      registrations.close(own);
+    });
+  }
+
+  /** Runs work after everything else that concerns the same url and type. */
+  inTurn<T>(identity: Pick<EndpointInputs, "url" | "type">, work: () => Promise<T>): Promise<T> {
+    const key = keyOf(identity);
+    const turn = (this.#turns.get(key) ?? Promise.resolve()).then(work, work);
+    this.#turns.set(key, turn);
+    return turn;
+  }
 }

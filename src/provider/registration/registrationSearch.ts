@@ -7,11 +7,12 @@ import { isDenial } from "../facts/existence";
 import { ownersIn } from "../facts/owner";
 import type { Wanted } from "../facts/resource";
 import type { Listing } from "../facts/service";
+import type { Proof } from "../facts/stack";
 import type { StackState } from "../facts/stackState";
 import { LAG_MS, WORTH_A_LINE_MS } from "../facts/time";
 import type { EndpointInputs } from "../state";
-import { type Decision, decide, type Facts, takenBy, type Wish } from "./decide";
-import type { Source } from "./match";
+import { type Decision, decide, endpointOf, type Facts, type Wish } from "./decide";
+import type { Known } from "./match";
 
 /** How long a registration without a response is looked for at least, in milliseconds since it was sent. By default, `timeoutSeconds`. */
 const LEAST_LOOK_MS = 5_000;
@@ -22,41 +23,41 @@ const LONGEST_PAUSE_MS = 2_000;
 export interface Conclusion {
   readonly decision: Decision;
   readonly list: Listing;
-  /** Why the state was not believed, if it was not: a sentence for a message. */
-  readonly doubt?: string | undefined;
+  /** Why the state did not count, if it did not: a sentence for a message. */
+  readonly whyWithoutState?: string | undefined;
 }
 
-/** What is known about a wish, whatever a list shows. */
-type Known = Pick<Facts, "named" | "known" | "certain" | "doubted">;
+/** What is known whatever the next list shows. */
+type Gathered = Omit<Facts, "list" | "graceMs" | "waitedMs">;
 
 /** Gathers what is known about a resource, and asks and waits until `decide` can tell what it gets. */
 export class RegistrationSearch {
   constructor(private readonly context: Context) {}
 
-  /** Decides what `create` would give a resource, as far as a list tells now. */
+  /** Decides what `create` would give a resource, as far as a list tells now. Waits for nothing, and asks for no proof. */
   async preview(inputs: EndpointInputs): Promise<Decision> {
     const { graceMs, service } = this.context;
-    const [list, known] = await Promise.all([service.list(), this.#knownFor(inputs)]);
-    return decide(wishFor(inputs, "preview"), { ...known, list, graceMs, waitedMs: 0 }).decision;
+    const [list, gathered] = await Promise.all([service.list(), this.#gather(inputs)]);
+    return decide(creationOf(inputs), { ...gathered, list, graceMs, waitedMs: 0 }).decision;
   }
 
   /** Decides what `create` gives a resource. */
   async forCreate(inputs: EndpointInputs): Promise<Conclusion> {
-    const known = await this.#knownFor(inputs);
-    return this.#conclude(wishFor(inputs, "create"), known, inputs);
+    return this.#conclude(creationOf(inputs), await this.#gather(inputs), () =>
+      this.context.stack.prove(inputs),
+    );
   }
 
   /** Decides what a pending resource has made. */
-  async forPending(verb: "read" | "delete", wanted: Wanted, own: Evidence): Promise<Conclusion> {
+  async forPending(wanted: Wanted, own: Evidence): Promise<Conclusion> {
     const state = await this.context.stack.state();
-    const known = this.#source(state, [own], wanted);
-    return this.#conclude({ wanted, verb, ifExists: "fail" }, { known });
+    return this.#conclude({ verb: "settle", wanted }, { known: this.#known(state, [own], wanted) });
   }
 
-  /** Asks, and waits while the decision may still be another one. @param inputs what a proof is about; undefined: nothing needs one */
-  async #conclude(wish: Wish, known: Known, inputs?: EndpointInputs): Promise<Conclusion> {
+  /** Asks, and waits while the decision may still be another one. @param prove called at most once, and only if the decision needs it */
+  async #conclude(wish: Wish, gathered: Gathered, prove?: () => Promise<Proof>): Promise<Conclusion> {
     const { clock, cancelled, existence, graceMs, service, stack } = this.context;
-    let [facts, doubt]: [Known, string | undefined] = [known, undefined];
+    let proof: Proof | undefined;
     let list = await service.list();
     const firstSentAt = list.sentAt;
     const listAfter = async (milliseconds: number) => {
@@ -66,23 +67,22 @@ export class RegistrationSearch {
     };
     for (let pauseMs = FIRST_PAUSE_MS; ; ) {
       const waitedMs = list.sentAt - firstSentAt;
-      const { decision, needsProof } = decide(wish, { ...facts, list, graceMs, waitedMs });
-      const proof = needsProof && inputs ? await stack.prove(inputs) : undefined;
-      if (proof?.proven === false) {
-        doubt = proof.why;
-        facts = withoutState(facts);
+      const { decision, needsProof } = decide(wish, { ...gathered, proof, list, graceMs, waitedMs });
+      const whyWithoutState = proof?.proven === false ? proof.why : stack.unreadable;
+      if (needsProof && prove) {
+        proof = await prove();
       } else if (decision.kind === "wait") {
         if (pauseMs === FIRST_PAUSE_MS) this.#say(wish.wanted, decision.milliseconds);
         await listAfter(Math.min(pauseMs, decision.milliseconds));
         pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
-      } else if (decision.kind === "adopt" && decision.endpoint !== facts.named) {
+      } else if (decision.kind === "adopt" && decision.endpoint !== gathered.named) {
         const endpoint = await existence.confirm(decision.endpoint);
-        if (endpoint !== undefined) return { decision: { kind: "adopt", endpoint }, list, doubt };
+        if (endpoint !== undefined) return { decision: { kind: "adopt", endpoint }, list, whyWithoutState };
         list = await service.list();
-      } else if (!mayBeAbsence(decision) || wish.ifExists === "register" || !(await this.#isStale(list))) {
-        return { decision, list, doubt: doubt ?? stack.unreadable };
+      } else if (!restsOnWhatIsMissing(decision, wish) || !(await this.#isStale(list))) {
+        return { decision, list, whyWithoutState };
       } else if (waitedMs >= LAG_MS) {
-        return { decision: { kind: "unknowable", isStale: true }, list, doubt };
+        return { decision: { kind: "unknowable", isStale: true }, list, whyWithoutState };
       } else {
         await listAfter(LAG_MS - waitedMs);
       }
@@ -102,13 +102,14 @@ export class RegistrationSearch {
   ): Promise<Endpoint | undefined> {
     const { clock, cancelled, graceMs, service, stack, timeoutMs } = this.context;
     const until = processSentAt === undefined ? 0 : processSentAt + Math.max(timeoutMs, LEAST_LOOK_MS);
-    const known = this.#source(await stack.state(), [fresh], wanted);
+    const known = this.#known(await stack.state(), [fresh], wanted);
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       // None once the run is cancelled.
       const list = await service.listNow().catch(() => undefined);
-      const wish = { wanted, verb: "read", ifExists: "fail" } as const;
+      const wish = { verb: "settle", wanted } as const;
       const decision = list && decide(wish, { known, list, graceMs, waitedMs: 0 }).decision;
-      if (decision && takenBy(decision)) return takenBy(decision);
+      const found = decision && endpointOf(decision);
+      if (found) return found;
       const leftMs = until - clock.now();
       if (decision?.kind === "doubt" || leftMs <= 0 || cancelled?.aborted) return undefined;
       if (pauseMs === FIRST_PAUSE_MS) this.#say(wanted, leftMs);
@@ -120,11 +121,11 @@ export class RegistrationSearch {
   async isSpent(inputs: EndpointInputs): Promise<boolean> {
     const { declarations, stack } = this.context;
     const state = await stack.state();
-    const isAt = (urn: string) => state?.isSpent(urn, inputs.adoptId) ?? false;
-    return declarations.isSpent(inputs) || declarations.urnsOf(inputs).some(isAt);
+    const isSpentInState = (urn: string) => state?.isSpent(urn, inputs.adoptId) ?? false;
+    return declarations.isSpent(inputs) || declarations.urnsOf(inputs).some(isSpentInState);
   }
 
-  async #knownFor(inputs: EndpointInputs): Promise<Known> {
+  async #gather(inputs: EndpointInputs): Promise<Gathered> {
     const { declarations, origin, registrations, service, stack } = this.context;
     const state = await stack.state();
     const urns = declarations.urnsOf(inputs);
@@ -136,22 +137,22 @@ export class RegistrationSearch {
     const { adoptId } = inputs;
     const isSpentInState = adoptId !== undefined && urns.some((urn) => state?.isSpent(urn, adoptId) ?? false);
     const known = {
-      ...this.#source(state, [...open, ...more], inputs, urns),
+      ...this.#known(state, [...open, ...more], inputs, urns),
       isSpent: isSpent || isSpentInState,
     };
-    const certain = { ...this.#source(undefined, noted, inputs, urns), isSpent };
+    const withoutState = { ...this.#known(undefined, noted, inputs, urns), isSpent };
     const found = adoptId === undefined || isSpent ? undefined : await service.get(adoptId);
     const named = found && !isDenial(found) ? found : undefined;
-    return { known, certain, named };
+    return { known, withoutState, named };
   }
 
   /** @param urns of the resource that it is about, as far as they are known */
-  #source(
+  #known(
     state: StackState | undefined,
     evidence: readonly Evidence[],
     { url }: Wanted,
     urns: readonly string[] = [],
-  ): Source {
+  ): Known {
     const { declarations } = this.context;
     const declares = (other: string) => declarations.hasUrl(other) || (state?.declares(other, urns) ?? false);
     return {
@@ -184,17 +185,11 @@ export class RegistrationSearch {
   }
 }
 
-function wishFor(inputs: EndpointInputs, verb: "create" | "preview"): Wish {
-  const { url, type, ip, adoptId, ifExists = "fail" } = inputs;
-  return { wanted: { url, type, ip }, verb, adoptId, ifExists };
+function creationOf({ url, type, ip, adoptId, ifExists = "fail" }: EndpointInputs): Wish {
+  return { verb: "create", wanted: { url, type, ip }, adoptId, ifExists };
 }
 
-/** Another backend may have a stack of the same names: then only this run's own work counts. */
-function withoutState({ named, known, certain = known }: Known): Known {
-  return { named, known: certain, doubted: known };
-}
-
-/** Whether a decision rests on what a list lacks. */
-function mayBeAbsence({ kind }: Decision): boolean {
-  return kind === "register" || kind === "none";
+/** Whether a decision rests on what a list lacks, so that a stale one would be wrong. With `ifExists: "register"`, nothing rests on the list. */
+function restsOnWhatIsMissing({ kind }: Decision, wish: Wish): boolean {
+  return kind === "none" || (kind === "register" && wish.verb === "create" && wish.ifExists !== "register");
 }
