@@ -65,14 +65,14 @@ async function refuseOtherProject(pulumi: Pulumi): Promise<void> {
 }
 
 /** Returns the settings, and hides those that are secret. @throws CliError `SETTINGS_INVALID` */
-function resolve({ env, output, pulumi }: Context, { value, absence }: Found<Configuration>) {
+function resolve({ env, output, pulumi }: Context, { value, whyNone }: Found<Configuration>) {
   for (const name of ["webhooks:apiKey", "webhooks:baseUrl", "webhooks:apiKeyHeader"]) {
     const setting = value?.[name];
     if (setting?.value && setting.secret) output.remember(setting.value.replace(/\/+$/, ""));
   }
   const result = resolveSettings((name) => value?.[name]?.value, env, pulumi.withStack);
   if ("problems" in result) {
-    const why = absence === undefined ? "" : `${NO_SETTINGS}, because ${absence}: `;
+    const why = whyNone === undefined ? "" : `${NO_SETTINGS}, because ${whyNone}: `;
     const problems = result.problems.join("; ");
     throw new CliError(
       "SETTINGS_INVALID",

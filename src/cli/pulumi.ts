@@ -6,8 +6,8 @@ import { CliError } from "./errors";
 
 /** What `find` found: JSON and what the command printed besides, or why there is none, which fits after "because". */
 export type Found<T> =
-  | { readonly value: T; readonly stderr: string; readonly absence?: undefined }
-  | { readonly value?: undefined; readonly stderr?: undefined; readonly absence: string };
+  | { readonly value: T; readonly stderr: string; readonly whyNone?: undefined }
+  | { readonly value?: undefined; readonly stderr?: undefined; readonly whyNone: string };
 
 /** Runs Pulumi's command in the folder of the program. Rejects if it cannot be started. */
 export type RunPulumi = (args: readonly string[]) => Promise<PulumiCommandResult>;
@@ -66,11 +66,11 @@ export class Pulumi {
           "PULUMI_FAILED",
           `\`pulumi ${args.join(" ")}\` printed something that is not JSON`,
         );
-      const absence = absenceAfter(error);
-      if (absence === undefined || this.stack !== undefined) throw error;
+      const whyNone = whyNoneAfter(error);
+      if (whyNone === undefined || this.stack !== undefined) throw error;
       // It may be the wrong backend.
       return {
-        absence: absence === NOT_SELECTED ? `${absence} in ${await this.describeBackend()}` : absence,
+        whyNone: whyNone === NOT_SELECTED ? `${whyNone} in ${await this.describeBackend()}` : whyNone,
       };
     }
   }
@@ -87,7 +87,7 @@ export class Pulumi {
 
 const NOT_SELECTED = "no stack is selected";
 
-function absenceAfter({ code, detail }: CliError): string | undefined {
+function whyNoneAfter({ code, detail }: CliError): string | undefined {
   if (code === "PULUMI_MISSING") return "the command pulumi was not found on PATH";
   if (/no Pulumi\.yaml project file found/.test(detail)) return "this folder has no Pulumi project";
   // Outside a project, some commands ask for a login first.

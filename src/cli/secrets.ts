@@ -30,33 +30,33 @@ const WAYS =
  */
 export async function readSecrets(context: Context): Promise<SigningSecrets> {
   const found = await findSecrets(context);
-  if (!("absence" in found)) return found;
+  if (!("whyNone" in found)) return found;
   const { terminal, output } = context;
-  const missing = `there is no signing secret: ${found.absence}`;
+  const missing = `there is no signing secret: ${found.whyNone}`;
   if (!terminal.isInteractive) throw new CliError("SECRET_MISSING", `${missing}. ${WAYS}`);
-  output.note(`There is no signing secret: ${found.absence}.`);
+  output.note(`There is no signing secret: ${found.whyNone}.`);
   const typed = await terminal.question("The signing secret (whsec_…, not shown): ", { hidden: true });
   return hide(context, ofText(typed, "what was typed"));
 }
 
 /** The same without a question: why there is none, if there is no secret. @throws as `readSecrets` does */
-export async function findSecrets(context: Context): Promise<SigningSecrets | { readonly absence: string }> {
+export async function findSecrets(context: Context): Promise<SigningSecrets | { readonly whyNone: string }> {
   const { env, pulumi } = context;
   const { WEBHOOK_SECRET, WEBHOOK_RECEIVER }: NodeJS.ProcessEnv = pulumi.stack === undefined ? env : {};
   if (WEBHOOK_SECRET) return hide(context, ofText(WEBHOOK_SECRET, "WEBHOOK_SECRET"));
   if (WEBHOOK_RECEIVER) return hide(context, ofConfig(WEBHOOK_RECEIVER, "WEBHOOK_RECEIVER"));
   const found = await ofStack(context);
-  return "absence" in found ? found : hide(context, found);
+  return "whyNone" in found ? found : hide(context, found);
 }
 
-async function ofStack({ output, pulumi }: Context): Promise<SigningSecrets | { readonly absence: string }> {
+async function ofStack({ output, pulumi }: Context): Promise<SigningSecrets | { readonly whyNone: string }> {
   const { stack } = pulumi;
   const reading = pulumi.find<Record<string, unknown>>(["stack", "output", "--json", "--show-secrets"]);
-  const { value: outputs, absence } = await output.during(() => "Reading the stack's outputs…", reading);
-  if (outputs === undefined) return { absence: `${absence}` };
+  const { value: outputs, whyNone } = await output.during(() => "Reading the stack's outputs…", reading);
+  if (outputs === undefined) return { whyNone: `${whyNone}` };
   // A stack that the user named must have one.
   if (stack === undefined && !Object.hasOwn(outputs, RECEIVER_OUTPUT))
-    return { absence: `the selected stack has no output ${RECEIVER_OUTPUT}` };
+    return { whyNone: `the selected stack has no output ${RECEIVER_OUTPUT}` };
   const source = stack === undefined ? "the selected stack" : `the stack ${stack}`;
   const others = new Map<string, readonly string[]>();
   for (const [name, value] of Object.entries(outputs)) {

@@ -2,6 +2,7 @@ import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-j
 import { PluginInfo } from "@pulumi/pulumi/proto/plugin_pb";
 import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
+import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { Engine } from "../provider/engine";
 import type { Configuration } from "../provider/settings";
 import { UNKNOWN_VALUE } from "../shared/unknownValue";
@@ -12,7 +13,7 @@ import { createResources, type Resource, type Resources } from "./resources";
 import { rpcError } from "./rpcError";
 import { schema } from "./schema";
 import { settingLookup } from "./settings";
-import { conceal, type Properties, reveal } from "./values";
+import { fromEngine, type Properties, toEngine } from "./values";
 
 interface HandlerOptions {
   readonly environment: NodeJS.ProcessEnv;
@@ -42,6 +43,13 @@ export function createHandlers({
     engine.noteUrn(urn);
     return resources.of(urn);
   };
+  /** Returns what `create` and `update` share. `outputs` writes for the engine what they return: in a preview, what a program may know before. */
+  const wanted = (request: proto.CreateRequest | proto.UpdateRequest, inputs: Struct | undefined) => {
+    const { verbs, outputNames, secretNames: alwaysSecret } = resourceOf(request.getUrn());
+    const { values, secretNames } = fromEngine(inputs, alwaysSecret);
+    const outputs = (outs = previewed(values, outputNames)) => toEngine(outs, secretNames);
+    return { verbs, values, secretNames, outputs };
+  };
 
   return {
     getPluginInfo: unary((_request: Empty) => new PluginInfo().setVersion(schema.version)),
@@ -56,7 +64,7 @@ export function createHandlers({
         throw new Error("this process of the plugin has its settings already: start another one");
       isConfigured = true;
       engine.noteUrn(request.getUrn() ?? "");
-      const { values } = reveal(request.getArgs());
+      const { values } = fromEngine(request.getArgs());
       configuration = settingLookup(values, request.getName() ?? "", environment);
       await resources.configure(configuration);
       return new proto.ConfigureResponse().setAcceptsecrets(true).setSupportspreview(true);
@@ -65,16 +73,16 @@ export function createHandlers({
     invoke: unary(async (request: proto.InvokeRequest) => {
       const { warn, cancelled: signal } = engine;
       const options = { configuration, environment, warn, signal };
-      const found = await callFunction(request.getTok(), reveal(request.getArgs()).values, options);
+      const found = await callFunction(request.getTok(), fromEngine(request.getArgs()).values, options);
       // All of it, because nobody can know which urls hold tokens. The schema cannot say so for a function's outputs.
-      return new proto.InvokeResponse().setReturn(conceal(found, Object.keys(found)));
+      return new proto.InvokeResponse().setReturn(toEngine(found, Object.keys(found)));
     }),
 
     check: unary(async (request: proto.CheckRequest) => {
       const urn = request.getUrn();
       const resource = resourceOf(urn);
-      const olds = reveal(request.getOlds()).values;
-      const { values, secretNames } = reveal(request.getNews(), resource.secretNames);
+      const olds = fromEngine(request.getOlds()).values;
+      const { values, secretNames } = fromEngine(request.getNews(), resource.secretNames);
       const { inputs = values, failures = [] } = await resource.verbs.check(olds, values, {
         urn,
         secretNames,
@@ -83,26 +91,24 @@ export function createHandlers({
         new proto.CheckFailure().setProperty(property).setReason(reason),
       );
       return new proto.CheckResponse()
-        .setInputs(conceal(inputs as Properties, secretNames))
+        .setInputs(toEngine(inputs as Properties, secretNames))
         .setFailuresList(reasons);
     }),
 
     diff: unary(async (request: proto.DiffRequest) => {
       const { verbs, outputNames: names } = resourceOf(request.getUrn());
-      const olds = reveal(request.getOlds()).values;
-      const news = reveal(request.getNews()).values;
+      const olds = fromEngine(request.getOlds()).values;
+      const news = fromEngine(request.getNews()).values;
       return detailedDiff(await verbs.diff(request.getId(), olds, news), { olds, news, names });
     }),
 
     create: unary(async (request: proto.CreateRequest) => {
-      const resource = resourceOf(request.getUrn());
-      const { values, secretNames } = reveal(request.getProperties(), resource.secretNames);
-      const respond = (outs: Properties) =>
-        new proto.CreateResponse().setProperties(conceal(outs, secretNames));
-      if (request.getPreview()) return respond(previewed(values, resource.outputNames));
+      const { verbs, values, secretNames, outputs } = wanted(request, request.getProperties());
+      const response = new proto.CreateResponse();
+      if (request.getPreview()) return response.setProperties(outputs());
       try {
-        const { id, outs = {} } = await resource.verbs.create(values);
-        return respond(outs).setId(id);
+        const { id, outs = {} } = await verbs.create(values);
+        return response.setProperties(outputs(outs)).setId(id);
       } catch (error) {
         throw rpcError(error, secretNames);
       }
@@ -110,33 +116,31 @@ export function createHandlers({
 
     read: unary(async (request: proto.ReadRequest) => {
       const resource = resourceOf(request.getUrn());
-      const state = reveal(request.getProperties(), resource.secretNames);
+      const state = fromEngine(request.getProperties(), resource.secretNames);
       const { id = "", props = {}, inputs } = await resource.verbs.read(request.getId(), state.values);
-      const secretNames = [...state.secretNames, ...reveal(request.getInputs()).secretNames];
+      const secretNames = [...state.secretNames, ...fromEngine(request.getInputs()).secretNames];
       // A program's `get`, whose url may hold a token. An import has no properties, and what it reads becomes the program's code.
       if (props[EXTERNAL_KEY] === true && request.hasProperties()) secretNames.push("url");
       const response = new proto.ReadResponse().setId(id);
       if (id === "") return response;
       // Without inputs of its own, a resource keeps those that it has.
       return response
-        .setProperties(conceal({ ...props, [EXTERNAL_KEY]: undefined }, secretNames))
-        .setInputs(inputs === undefined ? request.getInputs() : conceal(inputs, secretNames));
+        .setProperties(toEngine({ ...props, [EXTERNAL_KEY]: undefined }, secretNames))
+        .setInputs(inputs === undefined ? request.getInputs() : toEngine(inputs, secretNames));
     }),
 
     update: unary(async (request: proto.UpdateRequest) => {
-      const resource = resourceOf(request.getUrn());
-      const { values, secretNames } = reveal(request.getNews(), resource.secretNames);
-      const respond = (outs: Properties) =>
-        new proto.UpdateResponse().setProperties(conceal(outs, secretNames));
-      if (request.getPreview()) return respond(previewed(values, resource.outputNames));
-      const olds = reveal(request.getOlds()).values;
-      const { outs = {} } = await resource.verbs.update(request.getId(), olds, values);
-      return respond({ ...outs, [PROVIDER_KEY]: undefined });
+      const { verbs, values, outputs } = wanted(request, request.getNews());
+      const response = new proto.UpdateResponse();
+      if (request.getPreview()) return response.setProperties(outputs());
+      const olds = fromEngine(request.getOlds()).values;
+      const { outs = {} } = await verbs.update(request.getId(), olds, values);
+      return response.setProperties(outputs({ ...outs, [PROVIDER_KEY]: undefined }));
     }),
 
     delete: unary(async (request: proto.DeleteRequest) => {
       const { verbs } = resourceOf(request.getUrn());
-      await verbs.delete(request.getId(), reveal(request.getProperties()).values);
+      await verbs.delete(request.getId(), fromEngine(request.getProperties()).values);
       return new Empty();
     }),
 

@@ -5,7 +5,7 @@ import { createProvider } from "../provider/verbs";
 import { foreign } from "../shared/escape";
 import { createReceiverValidation } from "../validation/provider";
 import { type ResourceToken, schema } from "./schema";
-import type { Properties, Revealed } from "./values";
+import type { FromEngine, Properties } from "./values";
 
 /** The verbs of a resource, as the TypeScript library and the native plugin serve them. */
 export interface Verbs {
@@ -13,7 +13,7 @@ export interface Verbs {
   check(
     olds: object,
     news: object,
-    about: Pick<Revealed, "secretNames"> & { readonly urn: string },
+    about: Pick<FromEngine, "secretNames"> & { readonly urn: string },
   ): Promise<{ inputs?: unknown; failures?: { property: string; reason: string }[] }>;
   diff(id: string, olds: object, news: object): Promise<{ changes?: boolean; replaces?: string[] }>;
   create(inputs: object): Promise<{ id: string; outs?: Properties }>;

@@ -5,7 +5,7 @@ import { Any } from "google-protobuf/google/protobuf/any_pb";
 import { PendingError } from "../provider/errors";
 import { CodedError } from "../shared/codedError";
 import { messageLine } from "../shared/escape";
-import { conceal } from "./values";
+import { toEngine } from "./values";
 
 /** Where the engine looks for what an error carries. */
 const DETAILS = "grpc-status-details-bin";
@@ -19,7 +19,7 @@ export function rpcError(error: unknown, secretNames: Iterable<string> = []): Pa
   if (error instanceof PendingError) {
     const detail = new ErrorResourceInitFailed()
       .setId(error.id)
-      .setProperties(conceal({ ...error.properties }, secretNames))
+      .setProperties(toEngine({ ...error.properties }, secretNames))
       .setReasonsList([...error.reasons]);
     const any = new Any();
     any.pack(detail.serializeBinary(), "pulumirpc.ErrorResourceInitFailed");

@@ -4,7 +4,7 @@ import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 export type Properties = Readonly<Record<string, unknown>>;
 
 /** Properties as the verbs take them, and the names of those that are secret or hold a secret. */
-export interface Revealed {
+export interface FromEngine {
   readonly values: Properties;
   readonly secretNames: ReadonlySet<string>;
 }
@@ -14,7 +14,7 @@ const ENVELOPE_KEY = "4dabf18193072939515e22adb298388d";
 const SECRET_ENVELOPE = "1b47061264138c4ac30d75fd1eb44270";
 
 /** Takes secrets out of their envelopes. @param alwaysSecret the names of more secrets, with or without an envelope */
-export function reveal(struct: Struct | undefined, alwaysSecret: readonly string[] = []): Revealed {
+export function fromEngine(struct: Struct | undefined, alwaysSecret: readonly string[] = []): FromEngine {
   const values: Record<string, unknown> = {};
   const secretNames = new Set(alwaysSecret);
   for (const [name, value] of Object.entries(struct?.toJavaScript() ?? {})) {
@@ -24,7 +24,7 @@ export function reveal(struct: Struct | undefined, alwaysSecret: readonly string
 }
 
 /** Writes properties for the engine, with those of these names in secret envelopes. Undefined ones are left out. */
-export function conceal(properties: Properties, secretNames: Iterable<string>): Struct {
+export function toEngine(properties: Properties, secretNames: Iterable<string>): Struct {
   const names = new Set(secretNames);
   // The encoder throws on undefined, however deep (engine rule 25).
   const defined: Properties = JSON.parse(JSON.stringify(properties));

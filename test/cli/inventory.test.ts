@@ -31,7 +31,7 @@ function stackOf(deployment: Deployment, name = "dev"): KnownStack {
 function entryIn(deployments: readonly Deployment[], gap?: string): Entry {
   const known = deployments.map((deployment, at) => stackOf(deployment, `stack${at}`));
   const list = { endpoints: [endpoint], unrecognized: [], complete: true, serverTime: NOW };
-  const stacks = { known, unreadable: [], absence: undefined, gap, viewer: undefined };
+  const stacks = { known, unreadable: [], whyNone: undefined, gap, viewer: undefined };
   const [entry] = inventoryOf(list, stacks, TIMEOUT_MS).entries;
   if (entry === undefined) throw new Error("the inventory is empty");
   return entry;

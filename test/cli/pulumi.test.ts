@@ -47,8 +47,8 @@ test.each([
   ["error: no stack selected; please use `pulumi stack select`", "no stack is selected in this backend"],
 ])(
   "find says why there is nothing after %s, but not for a stack that the user named",
-  async (stderr, absence) => {
-    expect(await new Pulumi(failing(stderr), undefined).find(["config"])).toEqual({ absence });
+  async (stderr, whyNone) => {
+    expect(await new Pulumi(failing(stderr), undefined).find(["config"])).toEqual({ whyNone });
     expect(await codeOf(new Pulumi(failing(stderr), "dev").find(["config"]))).toContain("(PULUMI_FAILED)");
   },
 );
@@ -64,7 +64,7 @@ test.each([
 
 test("find says that there is no Pulumi, but any other failure is an error", async () => {
   const found = await new Pulumi(running(missing), undefined).find(["config"]);
-  expect(found.absence).toBe("the command pulumi was not found on PATH");
+  expect(found.whyNone).toBe("the command pulumi was not found on PATH");
   expect(await codeOf(new Pulumi(running(missing), "dev").find(["config"]))).toMatch(
     /Install the Pulumi CLI.*\(PULUMI_MISSING\)$/,
   );

@@ -2,7 +2,7 @@ import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import fc from "fast-check";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import type { Verbs } from "../../src/plugin/resources";
-import { conceal, reveal } from "../../src/plugin/values";
+import { fromEngine, toEngine } from "../../src/plugin/values";
 import { NativePlugin, requestOf, secret, struct, UNKNOWN, URN } from "./nativePlugin";
 
 type Results = Partial<Record<keyof Verbs, unknown>>;
@@ -244,10 +244,10 @@ test("whatever a program's values are, the verbs get them without envelopes", ()
     fc.property(fc.dictionary(key, value, { maxKeys: 5 }), (tree) => {
       const properties = sent({ ...tree, plain: 1 }) as Record<string, unknown>;
       const isSecret = (name: string) => JSON.stringify(properties[name]).includes("1b47061264138c4a");
-      const { values, secretNames } = reveal(struct(properties));
+      const { values, secretNames } = fromEngine(struct(properties));
       expect(values).toEqual(got({ ...tree, plain: 1 }));
       expect(secretNames).toEqual(new Set(Object.keys(properties).filter(isSecret)));
-      const back = conceal(values, secretNames).toJavaScript();
+      const back = toEngine(values, secretNames).toJavaScript();
       for (const [name, one] of Object.entries(values))
         expect(back[name]).toEqual(isSecret(name) && one !== null ? secret(one) : one);
     }),

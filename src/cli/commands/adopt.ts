@@ -10,7 +10,7 @@ import { withAccount } from "../account";
 import { CliError } from "../errors";
 import { type Entry, type Inventory, namedEntries, takeInventory, whyHeld } from "../inventory/inventory";
 import { describeOwned } from "../inventory/owner";
-import { shortName } from "../inventory/stacks";
+import { selectedIn, shortName } from "../inventory/stacks";
 import { jsonOption, stackOption } from "../options";
 import type { Context, Subcommand } from "../run";
 
@@ -119,7 +119,7 @@ function namedAfterUrls(entries: readonly Entry[], { stacks }: Inventory): Adopt
 
 /** Returns a TypeScript file. Only the selected stack adopts the endpoints. @throws CliError `WRONG_USE` if none is selected */
 function programText(adoptions: readonly Adoption[], { stacks }: Inventory): string {
-  const selected = stacks.known.find(({ isSelected }) => isSelected);
+  const selected = selectedIn(stacks.known);
   if (selected === undefined)
     throw new CliError(
       "WRONG_USE",

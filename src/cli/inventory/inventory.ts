@@ -64,8 +64,8 @@ export async function takeInventory(
   if (unrecognized.length > 0)
     output.warn(`the service lists endpoints that cannot be read: ${joined(unrecognized)}`);
   for (const { why } of stacks.unreadable) output.warn(why);
-  if (stacks.absence !== undefined && stacks.known.length === 0)
-    output.note(`No stack of this project was read, because ${stacks.absence}.`);
+  if (stacks.whyNone !== undefined && stacks.known.length === 0)
+    output.note(`No stack of this project was read, because ${stacks.whyNone}.`);
   return inventoryOf(list, stacks, connection.timeoutMs);
 }
 
@@ -79,7 +79,7 @@ export function inventoryOf(list: EndpointList, stacks: Stacks, timeoutMs: numbe
   const withSecretUrl = owned.filter(({ owner }) => owner.by.some(({ resource }) => !wantedBy(resource)));
   const secretUrls = new Set(withSecretUrl.map(({ endpoint }) => normalizeUrl(endpoint.url)));
   // A stack that was not read may keep any url as a secret. Without a project, there is no such stack.
-  const mayKeepAny = stacks.absence === undefined || stacks.absence === NO_STACK;
+  const mayKeepAny = stacks.whyNone === undefined || stacks.whyNone === NO_STACK;
   const entries = owned.map(({ endpoint, owner }): Entry => {
     const isHidden = (owner.kind === "unknown" && mayKeepAny) || secretUrls.has(normalizeUrl(endpoint.url));
     const shownUrl = isHidden ? describeUrl(endpoint.url) : endpoint.url;

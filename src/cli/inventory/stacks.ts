@@ -47,7 +47,7 @@ export interface Stacks {
   readonly known: readonly KnownStack[];
   readonly unreadable: readonly Unreadable[];
   /** Why no stack of this folder's project can be read, as the part of a sentence after "because". */
-  readonly absence: string | undefined;
+  readonly whyNone: string | undefined;
   /** Why an endpoint that no known stack has may be another stack's; undefined if each stack of the backend was read. */
   readonly gap: string | undefined;
   /** Whose view of Pulumi Cloud this is, whose list has only the stacks that the user may read; undefined for another backend. */
@@ -99,9 +99,14 @@ export async function readStacks(
   const progress = () =>
     `Reading the states: ${known.length + unreadable.length} of ${stacks.length} stacks read…`;
   await output.during(progress, reading);
-  const absence = listed?.absence ?? (listed && !stacks.some(({ isOwn }) => isOwn) ? NO_STACK : undefined);
-  const gap = unreadable[0]?.why ?? absence ?? (all ? undefined : "no stack of this project");
-  return { known: known.sort((a, b) => (a.name < b.name ? -1 : 1)), unreadable, absence, gap, viewer };
+  const whyNone = listed?.whyNone ?? (listed && !stacks.some(({ isOwn }) => isOwn) ? NO_STACK : undefined);
+  const gap = unreadable[0]?.why ?? whyNone ?? (all ? undefined : "no stack of this project");
+  return { known: known.sort((a, b) => (a.name < b.name ? -1 : 1)), unreadable, whyNone, gap, viewer };
+}
+
+/** Returns the selected stack of this project, if there is one and it could be read. */
+export function selectedIn(known: readonly KnownStack[]): KnownStack | undefined {
+  return known.find(({ isSelected }) => isSelected);
 }
 
 /** Returns the name of Pulumi Cloud's user; undefined for another backend. */

@@ -67,11 +67,11 @@ const REMEDIES: Readonly<Record<string, string>> = {
   "Pulumi is not logged in": "pulumi login",
 };
 
-export function* gaps({ unreadable, absence }: Stacks): Generator<Finding> {
-  if (absence !== undefined)
+export function* gaps({ unreadable, whyNone }: Stacks): Generator<Finding> {
+  if (whyNone !== undefined)
     yield found("NO_STACK", {
-      message: `${absence}, so it is unknown which endpoints no stack has`,
-      remedy: `${REMEDIES[absence] ?? "pulumi stack ls --all"}   # and run doctor in the folder of a program that has a stack`,
+      message: `${whyNone}, so it is unknown which endpoints no stack has`,
+      remedy: `${REMEDIES[whyNone] ?? "pulumi stack ls --all"}   # and run doctor in the folder of a program that has a stack`,
     });
   for (const { stack, why } of unreadable)
     yield found("STACK_UNREADABLE", {

@@ -35,7 +35,7 @@ export function* listFindings(inventory: Inventory, { withStack }: Pulumi): Gene
       });
   yield* managedTwice(entries);
   const rest = entries.filter(({ owner, duplicateOf }) => owner.by.length === 0 && duplicateOf === undefined);
-  if (rest.length === 0 || stacks.unreadable.length > 0 || stacks.absence !== undefined) return;
+  if (rest.length === 0 || stacks.unreadable.length > 0 || stacks.whyNone !== undefined) return;
   yield found("UNMANAGED", {
     message: `${rest[0]?.owner.shown} has ${joined(rest.map(({ endpoint }) => endpoint.id))}`,
     remedy: `${withStack(`${COMMAND} list --orphans`)}   # then adopt or delete those that no other stack has; those that the program declares: WEBHOOKS_IF_EXISTS=adopt pulumi up`,

@@ -11,7 +11,7 @@ import { nameOf } from "../../../shared/urn";
 import { COMMAND, joined, quoted } from "../../../shared/words";
 import { type Account, NO_SETTINGS } from "../../account";
 import { LOST_STATE } from "../../docs";
-import type { KnownStack, Stacks } from "../../inventory/stacks";
+import { type KnownStack, type Stacks, selectedIn } from "../../inventory/stacks";
 import type { Pulumi } from "../../pulumi";
 import { type Finding, found } from "./findings";
 
@@ -65,7 +65,7 @@ export function notCheckedIn(
   all: boolean,
 ): string[] {
   const deployed = own.flatMap(({ state }) => state.endpoints);
-  const selected = own.find(({ isSelected }) => isSelected)?.state.endpoints ?? [];
+  const selected = selectedIn(own)?.state.endpoints ?? [];
   const [url = "https://hooks.example.com/jobs"] = selected.flatMap((each) => wantedBy(each)?.url ?? []);
   const probe = withStack(`${COMMAND} probe ${quoted(url)}`);
   const accounts = deployed.flatMap((each) => {
@@ -110,7 +110,7 @@ export function* settingsFindings(
         "webhooks:apiKey is stored without --secret, so the stack's file holds the API key in plain text",
       remedy: `${withStack("pulumi config set --secret webhooks:apiKey")}   # with a new key, if the file was committed`,
     };
-  const selected = known.find(({ isSelected }) => isSelected);
+  const selected = selectedIn(known);
   if (selected === undefined) return;
   const name = quoted(selected.name);
   const recorded = selected.state.endpoints.filter(

@@ -92,14 +92,14 @@ async function secretsFor(context: Context): Promise<SigningSecrets | undefined>
     if (pulumi.stack !== undefined || !(error instanceof CliError) || error.code === "INTERRUPTED")
       throw error;
     output.warn(error.detail);
-    return { absence: "Pulumi failed" };
+    return { whyNone: "Pulumi failed" };
   });
-  if (!("absence" in signing)) {
+  if (!("whyNone" in signing)) {
     output.note(`Signatures are checked with ${describeSecrets(signing)}.`);
     return signing;
   }
   output.note(
-    `Signatures are not checked, because there is no signing secret: ${signing.absence}. Set WEBHOOK_SECRET to check them.`,
+    `Signatures are not checked, because there is no signing secret: ${signing.whyNone}. Set WEBHOOK_SECRET to check them.`,
   );
   return undefined;
 }
