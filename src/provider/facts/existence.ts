@@ -4,10 +4,8 @@ import { foreign } from "../../shared/escape";
 import type { EngineLog } from "../engine";
 import { EndpointError, isUnauthorized } from "../errors";
 import type { Denial, Listing, Service } from "./service";
-import { LAG_MS, parseTimestamp, WORTH_A_LINE_MS } from "./time";
+import { LAG_MS, PRECISION_MS, parseTimestamp, WORTH_A_LINE_MS } from "./time";
 
-/** `Date` has whole seconds. In milliseconds. */
-const PRECISION_MS = 1_000;
 /** How many ids prove a list stale at most: one `get` each. */
 const MOST_PROBES = 3;
 const PAUSE_MS = 1_000;

@@ -3,13 +3,10 @@ import type { Endpoint } from "../../client";
 import type { Recognition } from "../../shared/permanent";
 import { isUrl, normalizeUrl, sameUrl } from "../../shared/url";
 import type { EndpointState } from "../state";
-import { parseTimestamp } from "./time";
+import { PRECISION_MS, parseTimestamp } from "./time";
 
 /** What the state says of an endpoint, as far as it tells which one that is. */
 export type Recorded = Pick<EndpointState, "url" | "type"> & Partial<EndpointState>;
-
-/** `Date` has whole seconds, and services print times with more or fewer digits. In milliseconds. */
-const PRECISION_MS = 1_000;
 
 /**
  * Answers: is it the same? Compares what today's service has under a recorded id with what was recorded.

@@ -135,10 +135,9 @@ export class RegistrationSearch {
     const open = recorded.filter((each) => !registrations.isClosed(each));
     const isSpent = declarations.isSpent(inputs);
     const { adoptId } = inputs;
-    const isSpentInState = adoptId !== undefined && urns.some((urn) => state?.isSpent(urn, adoptId) ?? false);
     const known = {
       ...this.#known(state, [...open, ...more], inputs, urns),
-      isSpent: isSpent || isSpentInState,
+      isSpent: await this.isSpent(inputs),
     };
     const withoutState = { ...this.#known(undefined, noted, inputs, urns), isSpent };
     const found = adoptId === undefined || isSpent ? undefined : await service.get(adoptId);
