@@ -1,5 +1,5 @@
 import { type Configuration, PROVIDER_NAME_KEY, settingText } from "../provider/settings";
-import { parseJson } from "../shared/json";
+import { stackConfiguration } from "../shared/undocumented";
 import { isDefaultProvider } from "../shared/urn";
 import type { Properties } from "./values";
 
@@ -12,8 +12,7 @@ export function settingLookup(
   providerName: string,
   environment: NodeJS.ProcessEnv,
 ): Configuration {
-  // The stack's configuration of this package, as JSON by names such as `baseUrl`. Undocumented.
-  const stack = Object(parseJson(environment.PULUMI_CONFIG ?? ""));
+  const stack = stackConfiguration(environment);
   return (key) => {
     if (key === PROVIDER_NAME_KEY) return isDefaultProvider(providerName) ? "" : providerName;
     const name = key.replace(/^webhooks:/, "");

@@ -1,7 +1,6 @@
-import { createRequire } from "node:module";
 import type { ChannelInterface, connectivityState } from "@grpc/grpc-js";
 import { messageLine } from "../shared/escape";
-import { cancellation } from "./cancellation";
+import { cancellation, sdkBeside } from "../shared/undocumented";
 
 /** Writes to the terminal, through the engine. */
 export interface EngineLog {
@@ -25,9 +24,8 @@ export interface Engine extends EngineLog {
 /**
  * Returns the engine behind this plugin process. Its log shows under Diagnostics in `preview` and `up` (engine rule 12).
  *
- * A dynamic provider has no documented way to it. This takes the gRPC client of the SDK beside the plugin's own main file,
- * which is loaded already wherever a package manager put it, and the engine's address, which is the plugin's first
- * argument. A message that cannot be sent is dropped.
+ * It is reached with the gRPC client of the SDK beside the plugin's main file, at the address that is the plugin's first argument. A
+ * message that cannot be sent is dropped.
  */
 export function connectEngine(): Engine {
   const [, plugin = "", address] = process.argv;
@@ -73,13 +71,15 @@ export function connectEngine(): Engine {
 /** Through no proxy: the engine is on this machine. */
 export const DIRECTLY = { "grpc.enable_http_proxy": 0 };
 
+/** What `sdkBeside` finds. */
+interface Sdk {
+  readonly grpc: typeof import("@grpc/grpc-js");
+  readonly services: typeof import("@pulumi/pulumi/proto/engine_grpc_pb");
+  readonly messages: typeof import("@pulumi/pulumi/proto/engine_pb");
+}
+
 function connect(plugin: string, address = "") {
-  const load = createRequire(plugin);
-  const grpc: typeof import("@grpc/grpc-js") = load("@grpc/grpc-js");
-  const services: typeof import("@pulumi/pulumi/proto/engine_grpc_pb") = load(
-    "../../proto/engine_grpc_pb.js",
-  );
-  const messages: typeof import("@pulumi/pulumi/proto/engine_pb") = load("../../proto/engine_pb.js");
+  const { grpc, services, messages }: Sdk = sdkBeside(plugin);
   const client = new services.EngineClient(address, grpc.credentials.createInsecure(), DIRECTLY);
   return {
     gone: lossOf(client.getChannel(), grpc.connectivityState),

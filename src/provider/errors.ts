@@ -1,5 +1,6 @@
 import { WebhookError } from "../client/errors";
 import { CodedError } from "../shared/codedError";
+import { printedOnce } from "../shared/undocumented";
 import { describeUrl } from "../shared/url";
 import type { PendingState } from "./state";
 
@@ -129,18 +130,4 @@ function shortened(error: CodedError, what: string): CodedError {
   if (error instanceof WebhookError) return reworded(error, what);
   if (error instanceof PendingError) return Object.assign(error, { reasons: [`${what} (${error.code})`] });
   return error instanceof EndpointError ? new EndpointError(error.code, what, { cause: error }) : error;
-}
-
-/**
- * Keeps the plugin from printing an error twice. It writes `${error}: ${error.stack}` to standard error, which Pulumi shows below the
- * stack, and gives Pulumi the message, which it shows below the resource (engine rule 15).
- */
-function printedOnce(error: CodedError): CodedError {
-  const get = () => {
-    const { stderr } = process;
-    stderr.write = () => true;
-    queueMicrotask(() => Reflect.deleteProperty(stderr, "write"));
-    return "";
-  };
-  return Object.defineProperty(error, "stack", { get, configurable: true });
 }
