@@ -15,7 +15,7 @@ const SHARED = {
   signature: [
     ...["event", "headers", "secret", "verify"].map((name) => `signature/${name}.ts`),
     // What a receiver shares with those that load none, such as `./client` and `./validation`.
-    ...["codedError", "json", "validation"].map((name) => `shared/${name}.ts`),
+    ...["codedError", "json"].map((name) => `shared/${name}.ts`),
   ],
   receiver: ["receiver/index.ts", "receiver/adapters/body.ts"],
 };

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { CodedError } from "../shared/codedError";
 
 /** What a command of this package could not do. */
@@ -21,3 +22,7 @@ type CliErrorCode =
   | "PORT_UNAVAILABLE"
   | "CAPTURE_INVALID"
   | "FILE_UNREADABLE";
+
+/** The pages that messages name, where this copy of the package is. */
+export const DOCS = join(__dirname, "../../docs");
+export const LOST_STATE = join(DOCS, "lost-state.md");

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
+import { version } from "../../package.json";
 import { sleep, systemClock } from "../client/clock";
-import { version } from "../shared/manifest";
 import { runPulumi } from "../shared/pulumiCommand";
 import { COMMANDS } from "./commands";
 import { run } from "./run";

@@ -1,8 +1,7 @@
 import { parseJson } from "../shared/json";
 import { type PulumiCommandResult, quotedError } from "../shared/pulumiCommand";
 import { quoted } from "../shared/words";
-import { LOST_STATE } from "./docs";
-import { CliError } from "./errors";
+import { CliError, LOST_STATE } from "./errors";
 
 /** What `find` found: JSON and what the command printed besides, or why there is none, which fits after "because". */
 export type Found<T> =

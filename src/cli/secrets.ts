@@ -1,5 +1,4 @@
-import { fingerprintOf } from "../signature/fingerprint";
-import { problemsOfSecrets } from "../signature/secret";
+import { fingerprintOf, problemsOfSecrets } from "../signature/secret";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
 import { parseConfig, RECEIVER_OUTPUT, ReceiverConfigError, type ReceiverEndpoint } from "../stack/config";
 import { CliError } from "./errors";

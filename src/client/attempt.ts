@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { name, version } from "../shared/manifest";
+import { name, version } from "../../package.json";
 import type { WebhookErrorCode } from "./errors";
 import type { Gate } from "./gate";
 import type { HttpResponse, Operation } from "./operation";

@@ -15,7 +15,7 @@ import {
 } from "../page";
 import { parseJson } from "../shared/json";
 import { quoted } from "../shared/words";
-import { fingerprintOf } from "../signature/fingerprint";
+import { fingerprintOf } from "../signature/secret";
 import { validateRegistration } from "./api";
 import type { Deliveries } from "./deliveries";
 import type { Emulator } from "./emulator";

@@ -5,7 +5,7 @@ import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { Engine } from "../provider/engine";
 import type { Configuration } from "../provider/settings";
-import { UNKNOWN_VALUE } from "../shared/unknownValue";
+import { UNKNOWN_VALUE } from "../shared/inputs";
 import { detailedDiff } from "./diff";
 import type { PluginEngine } from "./engine";
 import { callFunction } from "./functions";

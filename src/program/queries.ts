@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { Endpoint, EndpointType } from "../client/endpoint";
 import { CodedError } from "../shared/codedError";
 import { messageLine } from "../shared/escape";
-import { unknownOptions } from "../shared/knownOptions";
+import { unknownOptions } from "../shared/inputs";
 import { failOnce, withoutStack } from "../shared/undocumented";
 import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "./lookup";
 import type { WebhooksProvider } from "./webhooksProvider";

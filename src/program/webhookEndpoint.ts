@@ -1,9 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { EndpointType } from "../client/endpoint";
 import { ORGANIZATION_INPUT, ROOT_INPUT, SECRET_INPUT, URN_INPUT } from "../provider/hiddenInputs";
+import { UNKNOWN_VALUE } from "../shared/inputs";
 import { AFTER_INPUT, hasType, PROVIDER_CODE, TYPE_TOKEN } from "../shared/permanent";
-
-import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import { warnOfPlainKey } from "./webhooksProvider";
 
 /** A program's declaration of an endpoint. A change of `url`, `type` or `ip` replaces it; the other two never do. */

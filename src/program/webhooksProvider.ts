@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { PROVIDER_NAME_KEY, SETTING_NAMES, type SettingName, settingText } from "../provider/settings";
-import { unknownOptions } from "../shared/knownOptions";
+import { unknownOptions } from "../shared/inputs";
 import { isDefaultProvider } from "../shared/urn";
 
 /** The settings of one account. A setting left out comes from the stack's configuration, then from the environment. */

@@ -1,6 +1,5 @@
 import type { EndpointType } from "../client/endpoint";
-import { unknownOptions } from "../shared/knownOptions";
-import { UNKNOWN_VALUE } from "../shared/unknownValue";
+import { UNKNOWN_VALUE, unknownOptions } from "../shared/inputs";
 import {
   describeUrl,
   hostMistake,

@@ -1,8 +1,8 @@
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { systemClock } from "../client/clock";
 import { foreign } from "../shared/escape";
+import { UNKNOWN_VALUE } from "../shared/inputs";
 import { AFTER_INPUT } from "../shared/permanent";
-import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import { nameOf } from "../shared/urn";
 import { changedArguments, checkArguments, declaredArguments } from "./arguments";
 import { aboutResource, connectEngine } from "./engine";

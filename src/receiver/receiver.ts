@@ -1,5 +1,4 @@
-import { VALIDATION_EVENT } from "../shared/validation";
-import { JOB_EVENTS } from "../signature/event";
+import { JOB_EVENTS, VALIDATION_EVENT } from "../signature/event";
 import { claimedId } from "../signature/headers";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
 import { memoryDedupe } from "./dedupe/memory";

@@ -1,5 +1,5 @@
 import { foreign } from "../shared/escape";
-import { VALIDATION_ID } from "../shared/validation";
+import { VALIDATION_ID } from "../signature/event";
 import { isThenable } from "./limits";
 import type { Outcome, Rejection, WorkerOutcome } from "./types";
 

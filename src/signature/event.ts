@@ -6,6 +6,12 @@ export type JobEvent = "job.running" | "job.succeeded" | "job.failed";
 
 export const JOB_EVENTS: readonly JobEvent[] = ["job.running", "job.succeeded", "job.failed"];
 
+/** The type of the event that proves a receiver at deploy time (`validateReceiver`). A receiver calls no handler for it. */
+export const VALIDATION_EVENT = "webhook.validation";
+
+/** How the ids of these deliveries begin, the broken one's, too. */
+export const VALIDATION_ID = "msg_validation_";
+
 /** What a verified message says: its signature matched and its timestamp was inside the tolerance. */
 export interface WebhookEvent<Event extends string | undefined = string | undefined, Data = unknown> {
   /** `webhook-id`: the same in each retry of this delivery. */

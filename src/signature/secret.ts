@@ -1,4 +1,4 @@
-import { createSecretKey, type KeyObject } from "node:crypto";
+import { createHash, createSecretKey, type KeyObject } from "node:crypto";
 import { CodedError, KIND } from "../shared/codedError";
 
 const PREFIX = "whsec_";
@@ -95,4 +95,13 @@ export function keysOf(secrets: string | readonly string[]): readonly KeyObject[
   if (list.length === 0) throw new WebhookSecretError("there is none");
   // Not `map`, which skips the holes of a sparse array.
   return Array.from(list, keyOf);
+}
+
+/**
+ * Identifies secrets without revealing them, by 48 bits of a hash. Their order does not matter, because a delivery may be signed with any
+ * of them.
+ */
+export function fingerprintOf(secrets: readonly string[]): string {
+  const text = JSON.stringify(["webhook receiver", ...[...secrets].sort()]);
+  return createHash("sha256").update(text).digest("hex").slice(0, 12);
 }

@@ -1,7 +1,6 @@
 import { CodedError, KIND } from "../shared/codedError";
 import { isRecord, parseJson } from "../shared/json";
-import { fingerprintOf } from "../signature/fingerprint";
-import { mistakeIn, OUTPUT_AS_TEXT, problemsOfSecrets } from "../signature/secret";
+import { fingerprintOf, mistakeIn, OUTPUT_AS_TEXT, problemsOfSecrets } from "../signature/secret";
 import {
   DEFAULT_TOLERANCE_SECONDS,
   LONGEST_TOLERANCE_SECONDS,

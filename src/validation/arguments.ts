@@ -1,6 +1,5 @@
+import { UNKNOWN_VALUE, unknownOptions } from "../shared/inputs";
 import { parseJson } from "../shared/json";
-import { unknownOptions } from "../shared/knownOptions";
-import { UNKNOWN_VALUE } from "../shared/unknownValue";
 import { isHttpUrl } from "../shared/url";
 import { problemsOfSecrets } from "../signature/secret";
 

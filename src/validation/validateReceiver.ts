@@ -1,11 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type DeliveryResponse, postDelivery, textOf } from "../shared/post";
-import { VALIDATION_ID } from "../shared/validation";
-import { fingerprintOf } from "../signature/fingerprint";
+import { VALIDATION_EVENT, VALIDATION_ID } from "../signature/event";
+import { fingerprintOf } from "../signature/secret";
 import { newMessageId, signedHeaders } from "../signature/sign";
 import { problemOfUrl } from "./arguments";
-import { validationBody } from "./body";
 import { isTemporary, type Problem, problemOf } from "./problem";
 
 /** Options of `validateReceiver`. */
@@ -118,4 +117,12 @@ function signedDelivery(secret: string) {
   // An id of its own: some receivers accept an id that they have seen before they verify anything.
   const id = newMessageId(VALIDATION_ID);
   return { headers: signedHeaders({ id, body, secret }), body };
+}
+
+/**
+ * Returns the body of a validation's delivery: JSON that no serializer writes this way. A receiver that parses and serializes it again gets
+ * other bytes, and so does one that decodes it with the wrong character set.
+ */
+export function validationBody(timestamp: string): string {
+  return `{ "type":"${VALIDATION_EVENT}",  "timestamp": "${timestamp}", "data" : {"note": "\\u0070roves the receiver: ✓ ä"} }\n`;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { reporter } from "../../src/cli/commands/listen/report";
 import { Output } from "../../src/cli/output";
 import { sign } from "../../src/signature";
-import { fingerprintOf } from "../../src/signature/fingerprint";
+import { fingerprintOf } from "../../src/signature/secret";
 import { receiver } from "../emulator/receiver";
 import { sendWithoutEnd } from "../hostile/sender";
 import {

@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import { bodiesBefore } from "../../src/cli/commands/verify/bodies";
 import { diagnose } from "../../src/cli/commands/verify/diagnose";
 import { sign } from "../../src/signature";
-import { validationBody } from "../../src/validation/body";
+import { validationBody } from "../../src/validation/validateReceiver";
 import { fakePulumi, makeFolder, OTHER_SECRET, receiverOutput, run, SECRET } from "./running";
 
 const NOW = 1_795_253_400;

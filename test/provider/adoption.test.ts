@@ -1,5 +1,5 @@
+import { UNKNOWN_VALUE } from "../../src/shared/inputs";
 import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/shared/permanent";
-import { UNKNOWN_VALUE } from "../../src/shared/unknownValue";
 import { providerUrnOf, urnOf } from "./engineModel";
 import type { Registered } from "./fakeService";
 import { urlOf, World } from "./world";

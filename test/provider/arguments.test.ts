@@ -1,5 +1,5 @@
 import { checkArguments, declaredArguments } from "../../src/provider/arguments";
-import { UNKNOWN_VALUE } from "../../src/shared/unknownValue";
+import { UNKNOWN_VALUE } from "../../src/shared/inputs";
 
 const valid = { url: "https://hooks.example.com/t0ken", type: "production" };
 const output =

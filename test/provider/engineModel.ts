@@ -1,8 +1,8 @@
 import { type Deployment, providerNameOf, type Resource } from "../../src/provider/facts/resource";
 import { ORGANIZATION_INPUT, ROOT_INPUT, SECRET_INPUT, URN_INPUT } from "../../src/provider/hiddenInputs";
 import type { EndpointInputs } from "../../src/provider/state";
+import { UNKNOWN_VALUE } from "../../src/shared/inputs";
 import { AFTER_INPUT, NATIVE_TYPE_TOKEN, PROVIDER_CODE, TYPE_TOKEN } from "../../src/shared/permanent";
-import { UNKNOWN_VALUE } from "../../src/shared/unknownValue";
 import { nameOf } from "../../src/shared/urn";
 
 export type Properties = Readonly<Record<string, unknown>>;

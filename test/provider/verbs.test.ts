@@ -1,6 +1,6 @@
 import { LAG_MS } from "../../src/provider/facts/time";
+import { UNKNOWN_VALUE } from "../../src/shared/inputs";
 import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/shared/permanent";
-import { UNKNOWN_VALUE } from "../../src/shared/unknownValue";
 import { type Made, type Properties, providerUrnOf, urnOf, type VerbError, type Verbs } from "./engineModel";
 import type { FakeService, Fault, Habits } from "./fakeService";
 import { urlOf, World } from "./world";

@@ -1,5 +1,5 @@
 import { foreign, printable } from "../../src/shared/escape";
-import { unknownOptions } from "../../src/shared/knownOptions";
+import { unknownOptions } from "../../src/shared/inputs";
 import { masked, shown } from "../../src/shared/masking";
 import { describeResource, isDefaultProvider, nameOf, stackOf } from "../../src/shared/urn";
 import { commandLine, countOf, quoted } from "../../src/shared/words";

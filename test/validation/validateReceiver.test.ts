@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
 import timers from "node:timers/promises";
-import { fingerprintOf } from "../../src/signature/fingerprint";
+import { fingerprintOf } from "../../src/signature/secret";
 import { validateReceiver } from "../../src/validation";
 import { probeReceiver } from "../../src/validation/validateReceiver";
 import { otherSecret, secret } from "../receiver/support";

@@ -5,13 +5,12 @@ import type { Existence } from "../../provider/facts/existence";
 import { wantedBy } from "../../provider/facts/resource";
 import { CodedError } from "../../shared/codedError";
 import { foreign } from "../../shared/escape";
+import { inParallel } from "../../shared/inParallel";
 import { COMMAND, countOf, quoted } from "../../shared/words";
-
 import { withAccount } from "../account";
 import { duration } from "../duration";
 import { CliError } from "../errors";
 import { existenceIn } from "../existence";
-import { inParallel } from "../inParallel";
 import {
   dataOf,
   type Entry,

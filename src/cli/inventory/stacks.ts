@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
 import type { Deployment, Resource } from "../../provider/facts/resource";
 import { mayHaveEndpoint, StackState } from "../../provider/facts/stackState";
-
+import { inParallel } from "../../shared/inParallel";
 import { isEndpointToken } from "../../shared/permanent";
 import { stackOf } from "../../shared/urn";
 import { CliError } from "../errors";
-import { inParallel } from "../inParallel";
 import type { Pulumi } from "../pulumi";
 import type { Context } from "../run";
 import { type ListedStack, type Work, WorkQuestion } from "./work";

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
+import { inParallel } from "../../shared/inParallel";
 import { isRecord, parseJson } from "../../shared/json";
 import { quotedError, runPulumi } from "../../shared/pulumiCommand";
 import { stackOf } from "../../shared/urn";
@@ -14,9 +15,8 @@ const ABSOLUTE_BACKEND = /^(?!file:\/\/[^/~])[a-z]\w*:\/\//i;
 /** Pulumi Cloud, where several organizations may have a stack of one project and name. */
 const CLOUD = /^https?:\/\//i;
 
-/** How long the other stacks of a backend may take in all, in milliseconds, and how many are read at once. */
+/** How long the other stacks of a backend may take in all, in milliseconds. */
 const OTHERS_MS = 10_000;
-const AT_ONCE = 8;
 
 /** The other stacks of a backend. */
 export interface OtherStacks {
@@ -117,15 +117,12 @@ export class StackSource {
       const isOther = typeof name === "string" && name !== own && name !== ownName;
       return isOther && resourceCount !== 0 ? [name] : [];
     });
-    const left = [...names];
-    const next = async () => {
-      for (let name = left.shift(); name !== undefined && !signal.aborted; name = left.shift()) {
-        const result = await this.#run(["export", "--stack", name], signal).catch(() => undefined);
-        const printed = parseJson(result?.stdout ?? "");
-        if (result?.exitCode === 0 && isRecord(printed)) states.set(name, printed.deployment ?? {});
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, next));
+    await inParallel(names, async (name) => {
+      if (signal.aborted) return;
+      const result = await this.#run(["export", "--stack", name], signal).catch(() => undefined);
+      const printed = parseJson(result?.stdout ?? "");
+      if (result?.exitCode === 0 && isRecord(printed)) states.set(name, printed.deployment ?? {});
+    });
     return { states, count: names.length };
   }
 

@@ -1,6 +1,6 @@
 import { type Endpoint, WebhookError } from "../../client";
 import { foreign } from "../../shared/escape";
-import { UNKNOWN_VALUE } from "../../shared/unknownValue";
+import { UNKNOWN_VALUE } from "../../shared/inputs";
 import { nameOf } from "../../shared/urn";
 import { CLEAR_OPERATIONS } from "../../shared/words";
 import type { Context } from "../context";

@@ -10,7 +10,7 @@ import type { Origin } from "../../../shared/permanent";
 import { nameOf } from "../../../shared/urn";
 import { COMMAND, joined, quoted } from "../../../shared/words";
 import { type Account, NO_SETTINGS } from "../../account";
-import { LOST_STATE } from "../../docs";
+import { LOST_STATE } from "../../errors";
 import { type KnownStack, type Stacks, selectedIn } from "../../inventory/stacks";
 import type { Pulumi } from "../../pulumi";
 import { type Finding, found } from "./findings";

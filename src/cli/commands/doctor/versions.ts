@@ -1,4 +1,4 @@
-import * as manifest from "../../../shared/manifest";
+import { peerDependencies, version } from "../../../../package.json";
 import type { Pulumi } from "../../pulumi";
 import { type Finding, found } from "./findings";
 
@@ -9,7 +9,7 @@ export async function readVersions(pulumi: Pulumi) {
     .run(["version"])
     .catch(() => undefined);
   return {
-    "pulumi-webhook-endpoints": manifest.version,
+    "pulumi-webhook-endpoints": version,
     node: process.versions.node,
     pulumi: printed?.stdout.trim().replace(/^v/, "") ?? null,
   };
@@ -17,7 +17,7 @@ export async function readVersions(pulumi: Pulumi) {
 
 /** Finds a command of Pulumi that is too old. npm itself warns of an old Node.js or SDK. */
 export function* versionFindings({ pulumi }: { readonly pulumi: string | null }): Generator<Finding> {
-  const range = manifest.peerDependencies["@pulumi/pulumi"] ?? "";
+  const range = peerDependencies["@pulumi/pulumi"] ?? "";
   const isOld =
     pulumi !== null && pulumi.localeCompare(range.replace(/^\D+/, ""), "en", { numeric: true }) < 0;
   if (isOld)

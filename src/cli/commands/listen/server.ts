@@ -3,7 +3,7 @@ import { dropBody, LARGEST_BODY, readBody } from "../../../shared/body";
 import { listen } from "../../../shared/listen";
 import { type DeliveryResponse, postDelivery } from "../../../shared/post";
 import { readEvent } from "../../../signature/event";
-import { fingerprintOf } from "../../../signature/fingerprint";
+import { fingerprintOf } from "../../../signature/secret";
 import { verifyDetailed } from "../../../signature/verify";
 import { type Capture, deliveryHeaders, type HeaderPair } from "../../capture";
 import { CliError } from "../../errors";

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { gunzipSync } from "node:zlib";
 import { jsonEscaped } from "../../../shared/escape";
 import { parseJson } from "../../../shared/json";
-import { validationBody } from "../../../validation/body";
+import { validationBody } from "../../../validation/validateReceiver";
 import type { Cause } from "./advice";
 
 /** A body that the sender may have signed: how it was changed, and what completes "the sender signed …". */

@@ -1,7 +1,7 @@
-import { VALIDATION_ID } from "../../../shared/validation";
-import { fingerprintOf } from "../../../signature/fingerprint";
+import { VALIDATION_ID } from "../../../signature/event";
 import { claimedId } from "../../../signature/headers";
 import type { RawBody } from "../../../signature/result";
+import { fingerprintOf } from "../../../signature/secret";
 import { verifyDetailed } from "../../../signature/verify";
 import type { Capture } from "../../capture";
 import type { SigningSecrets } from "../../secrets";
