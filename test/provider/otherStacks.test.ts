@@ -53,6 +53,9 @@ test.each([
       ),
       expect.stringContaining("1 of 2 other stacks"),
     ]);
+    world.shown.length = 0;
+    expect((await world.plugin().create({ ...inputs, adoptId: id })).id).toBe(id);
+    expect(world.shown).toMatchObject([{ message: expect.stringMatching(/adopts .*1 of 2 other stacks/) }]);
   },
 );
 

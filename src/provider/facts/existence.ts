@@ -118,6 +118,11 @@ export class Existence {
     return asking;
   }
 
+  /** Returns whether a list may still lack an endpoint because it was made just now. */
+  mayLag(made: Made): boolean {
+    return this.#lagLeft(made) > 0;
+  }
+
   /** Returns undefined for a list that failed. A key that is refused for the list is refused for each get too: one request shows that. */
   #unlessRefused(list: Promise<Listing>): Promise<Listing | undefined> {
     return list.catch((error: unknown) => {

@@ -86,11 +86,11 @@ export class StackState {
     });
   }
 
-  /** Returns the ids of the endpoints that this account should have. */
-  idsOf({ account, baseUrl }: Origin): string[] {
-    return this.endpoints.flatMap(({ id = "", outputs, delete: isLeaving, pendingReplacement }) => {
+  /** Returns the resources whose endpoints this account should have. */
+  expectedAt({ account, baseUrl }: Origin): readonly Resource[] {
+    return this.endpoints.filter(({ id = "", outputs, delete: isLeaving, pendingReplacement }) => {
       const isHere = outputs?.account === account && outputs.baseUrl === baseUrl;
-      return isHere && !isPendingId(id) && !isLeaving && !pendingReplacement ? [id] : [];
+      return isHere && !isPendingId(id) && !isLeaving && !pendingReplacement;
     });
   }
 

@@ -78,8 +78,10 @@ export class Registrar {
       const others = await stack.others(inputs);
       const taken = takenElsewhere(endpoint, others, origin);
       if (taken) throw taken;
-      const message = adopts(endpoint) + describeRead(others);
-      if (inputs.adoptId === undefined) log.info(declarations.aboutResource(inputs, message));
+      const read = describeRead(others);
+      // Who names an endpoint knows it, but not who else may have it.
+      if (inputs.adoptId === undefined || read !== "")
+        log.info(declarations.aboutResource(inputs, adopts(endpoint) + read));
       // What else a pending registration may have made, its own `delete` looks for.
       for (const pending of registrations.pendingLike(inputs))
         if (isFit(endpoint, pending, graceMs)) registrations.close(pending);

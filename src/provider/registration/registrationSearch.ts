@@ -167,8 +167,8 @@ export class RegistrationSearch {
     const { endpoints, existence, origin, stack } = this.context;
     // One that says that it is partial lacks what it likes.
     if (!list.complete) return false;
-    const recorded = (await stack.state())?.idsOf(origin) ?? [];
-    const known = new Set([...endpoints.had, ...recorded]);
+    const recorded = (await stack.state())?.expectedAt(origin) ?? [];
+    const known = new Set([...endpoints.had, ...recorded.map(({ id = "" }) => id)]);
     return existence.isStale(
       list,
       [...known].filter((id) => endpoints.isExpected(id)),
