@@ -50,9 +50,14 @@ export function isPlainId(id: string): boolean {
   return PLAIN_ID.test(id);
 }
 
-/** Returns a command line of this package for an endpoint. One with "…" is for an id that must be looked up. */
-export function commandFor(subcommand: "get" | "delete", id: string, flags = ""): string {
-  return `${COMMAND} ${subcommand} ${isPlainId(id) ? id : NOT_PASTED}${flags}`;
+/** Returns a command line of this package for endpoints. One with "…" is for an id that must be looked up. */
+export function commandFor(
+  subcommand: "get" | "delete",
+  ids: string | readonly string[],
+  flags = "",
+): string {
+  const shown = [ids].flat().map((id) => (isPlainId(id) ? id : NOT_PASTED));
+  return `${COMMAND} ${subcommand} ${shown.join(" ")}${flags}`;
 }
 
 /** Returns the same in backquotes. */

@@ -1,3 +1,5 @@
+import { delimiter, join } from "node:path";
+import { fakeNpm } from "../package/terminal";
 import {
   ctrlC,
   ctrlCTwice,
@@ -7,7 +9,8 @@ import {
   sigkill,
   sigkillOfThePlugin,
 } from "./interruption";
-import { type Declared, Project } from "./project";
+import { NativeProject } from "./nativeProject";
+import { type Declared, Project, type ProjectOptions } from "./project";
 
 jest.setTimeout(600_000);
 
@@ -79,3 +82,38 @@ test.concurrent("one Ctrl-C ends every wait, keeps what got no response pending,
     const recorded = Object.values(project.ids());
     expect(recorded.sort()).toEqual([expect.stringMatching(/^pending:/), service.endpoints[0]?.id]);
   }));
+
+const command = join(__dirname, "../../dist/cli/main.js");
+
+test.concurrent.each<[string, new (options: ProjectOptions) => Project]>([
+  ["of the library", Project],
+  ["of the native plugin", NativeProject],
+])(
+  "a destroy after a killed up %s leaves what that registered, Pulumi names it, and the second line of doctor deletes it",
+  (_, Kind) =>
+    inInterruptedWorld(Kind, {}, async (world) => {
+      const { project, service } = world;
+      project.env.PATH = [fakeNpm(project).bin, project.env.PATH].join(delimiter);
+      const declared = endpoints(6);
+      const resources = Object.entries(declared).map(([name, properties]) => [
+        name,
+        { type: "webhooks:WebhookEndpoint", properties },
+      ]);
+      if (project instanceof NativeProject)
+        project.yaml(`resources: ${JSON.stringify(Object.fromEntries(resources))}`);
+      else project.declare(declared);
+      await endUp(world, 4, sigkill);
+      expect(await project.destroy()).toMatch(/::e\d, interrupted while creating/);
+      const left = service.endpoints.map(({ id }) => id);
+      expect(left).not.toEqual([]);
+      expect(project.ids()).toEqual({});
+      const doctor = () => project.run(process.execPath, command, "doctor");
+      const { output } = await doctor();
+      const [, again, cleaning = ""] = /\(OPERATION_INTERRUPTED\)\n {2}(.*)\n {2}(.*)$/m.exec(output) ?? [];
+      expect(again).toMatch(/^pulumi up --yes --stack dev /);
+      for (const id of left) expect(cleaning).toContain(id);
+      expect((await project.run("sh", "-c", cleaning)).exitCode).toBe(0);
+      expect(service.endpoints).toEqual([]);
+      expect((await doctor()).output).toMatch(/Everything that was checked is in order/);
+    }),
+);

@@ -109,7 +109,8 @@ export function* stackFindings(
       ({ endpoint, owner: { by } }) => `${endpoint.id} (${describeAll(by.map(({ resource }) => resource))})`,
     ),
   );
-  const deletions = made.map(({ endpoint: { id } }) => commandFor("delete", id));
+  const toDelete = made.map(({ endpoint: { id } }) => id);
+  const deletion = toDelete.length === 0 ? "" : ` && ${commandFor("delete", toDelete)}`;
   const which = ids && `, and may have made ${ids}`;
   if (pending.length > 0)
     yield found("REGISTRATION_PENDING", {
@@ -120,7 +121,7 @@ export function* stackFindings(
     yield found("OPERATION_INTERRUPTED", {
       message: `${began} while it registered ${describeAll(creations)}${which}`,
       remedy: `${up} --stack ${name}   # ${workRemark(work)}if this stays, ${CLEAR_OPERATIONS}`,
-      otherwise: `${unlock}${[`${CLEAR_OPERATIONS} --stack ${name}`, ...deletions].join(" && ")}   # instead, if nobody wants them: after pulumi destroy`,
+      otherwise: `${unlock}${CLEAR_OPERATIONS} --stack ${name}${deletion}   # instead, if nobody wants them, as after a destroy`,
     });
   else if (creations.length > 0)
     yield found("OPERATION_INTERRUPTED", {
