@@ -79,6 +79,11 @@ test.each<[work: string, backend: () => Backend, finding: RegExp]>([
     /^note: a run of the stack dev is under way: requested by anna, started 3 minutes ago; .*`pulumi cancel --yes --stack dev`\. Not done yet: mails in shop\/dev \(RUN_UNDER_WAY\) # wait until it has ended, and run doctor again$/,
   ],
   [
+    "under way, as Pulumi Cloud lists, which exports the state before",
+    () => inCloud({ updating: ["dev"], own: { dev: open({ pending_operations: [] }) } }),
+    /^note: a run of the stack dev is under way: requested by anna, .* \(RUN_UNDER_WAY\) # wait until it has ended/,
+  ],
+  [
     "under way, as Pulumi Cloud lists once the state was read",
     () => {
       const updating: string[] = [];

@@ -14,6 +14,8 @@ const TEN = allAt(Array.from({ length: 10 }, (_, index) => `e${index}`));
 /** An export shows the state as it was before the run under way, and null before the first one. */
 const before = { shows: "before", nulls: true } as const;
 const command = join(__dirname, "../../dist/cli/main.js");
+const RUN_UNDER_WAY =
+  /^note: a run of the stack dev is under way: .*\(RUN_UNDER_WAY\)\n {2}# wait until it has ended/m;
 
 test.concurrent("between a kill and `pulumi cancel` the command changes nothing that the run may have, and then one up on another machine is exact", () =>
   inCloudWorld(Project, { config, switches: before }, async (world) => {
@@ -25,10 +27,11 @@ test.concurrent("between a kill and `pulumi cancel` the command changes nothing 
     const left = service.endpoints.map(({ id }) => id);
     const run = (...args: string[]) => project.run(process.execPath, command, ...args);
     const orphans = ["delete", "--orphans", "--older-than", "0s", "--seen-by", "tester", "--yes"];
-    const [all, named, adopted] = await Promise.all([
+    const [all, named, adopted, doctor] = await Promise.all([
       run(...orphans),
       run("delete", left[1] ?? "", "--yes"),
       run("adopt"),
+      run("doctor"),
     ]);
     expect(all.stdout).toMatch(/^1 endpoint deleted/m);
     // What the killed engine's plugin had sent may arrive later.
@@ -38,6 +41,9 @@ test.concurrent("between a kill and `pulumi cancel` the command changes nothing 
     for (const { output } of [all, named, adopted])
       expect(output).toMatch(/a run of the stack dev is under way: .*`pulumi cancel --yes --stack dev`/);
     expect(adopted.stdout).not.toMatch(/adoptId: "wh_[2-9]/);
+    expect(doctor.output).toMatch(RUN_UNDER_WAY);
+    expect(doctor.output).toMatch(new RegExp(`no stack of this project has ${stray.id} \\(UNMANAGED\\)`));
+    expect(doctor.output).not.toMatch(/OPERATION_INTERRUPTED/);
 
     await project.unlock();
     rmSync(join(project.folder, "home"), { recursive: true, force: true });
@@ -45,9 +51,45 @@ test.concurrent("between a kill and `pulumi cancel` the command changes nothing 
     await project.succeed("stack", "select", project.stackName);
     expect(await project.up()).toMatch(/took over wh_\d+/);
     service.expectExactly(project, TEN);
-    service.add({ url: at("stray").url, made: Date.now() - 2 * 3_600_000 });
-    expect((await run(...orphans)).stdout).toMatch(/^1 endpoint deleted, 0 kept/m);
+    const made = Date.now() - 2 * 3_600_000;
+    const strays = ["one", "two", "three"].map((name) => service.add({ url: at(name).url, made }));
+    const [one = "", two = "", three = ""] = strays.map(({ id }) => id);
+    const code = (await run("adopt", one)).stdout;
+    expect(code.match(/adoptId: "(\w+)"/g)).toEqual([`adoptId: "${one}"`]);
+    expect((await run("delete", two, "--yes")).stdout).toMatch(/^1 endpoint deleted, 0 kept/m);
+    expect((await run(...orphans)).stdout).toMatch(/^2 endpoints deleted, 0 kept/m);
+    expect(service.endpoints.map(({ id }) => id)).not.toContain(three);
     service.expectExactly(project, TEN);
+  }));
+
+test.concurrent("while an up works, doctor says to wait, and the command deletes and adopts only what that has nothing to do with", () =>
+  inCloudWorld(Project, { config, switches: before }, async ({ project, service }) => {
+    const declared = allAt(["a", "b", "c"]);
+    project.declare(declared);
+    await project.succeed("stack", "ls");
+    const stray = service.add({ url: at("stray").url, made: Date.now() - 2 * 3_600_000 });
+    // Slower than the commands beside it.
+    service.fault({ operation: "register", kind: "late-response", delayMs: 9_000, times: 9 });
+    const registering = new Promise<void>((resolve) => {
+      service.watch = ({ operation }, moment) => {
+        if (operation === "register" && moment === "done") resolve();
+      };
+    });
+    const up = project.up("--parallel=1");
+    await registering;
+    const made = service.endpoints.find(({ id }) => id !== stray.id)?.id ?? "";
+    const run = (...args: string[]) => project.run(process.execPath, command, ...args);
+    const [doctor, named, all] = await Promise.all([
+      run("doctor"),
+      run("delete", made, "--yes"),
+      run("delete", "--orphans", "--older-than", "0s", "--seen-by", "tester", "--yes"),
+    ]);
+    await up;
+    expect(doctor.output).toMatch(RUN_UNDER_WAY);
+    expect(named.output).toMatch(new RegExp(`${made} is kept: .*a run of the stack dev is under way`));
+    expect(all.stdout).toMatch(new RegExp(`^Deleted ${stray.id}\n1 endpoint deleted`, "m"));
+    service.expectExactly(project, declared);
+    expect((await run("doctor")).output).not.toMatch(/UNDER_WAY|INTERRUPTED/);
   }));
 
 test.concurrent("three lost responses of each kind are made up for by one more up, and a receiver reads the stack's output with the token alone", () =>

@@ -31,7 +31,7 @@ export interface KnownStack {
   readonly state: StackState;
   /** The names of its outputs. */
   readonly outputs: readonly string[];
-  /** Whether a run works on it. Asked only if its state has something open, or before endpoints are deleted or adopted. */
+  /** Whether a run works on it. Asked only if its state has something open, Pulumi Cloud lists an update, or before endpoints are deleted or adopted. */
   readonly work: Work;
 }
 
@@ -92,7 +92,9 @@ export async function readStacks(
     const { shown, ...state } = exported;
     const hasChanged = async () => (await read()).shown.fingerprint !== shown.fingerprint;
     const asked = { listed: each, stack: shortName(name), ...shown, hasChanged };
-    const work = shown.isOpen || orphans ? await question.of(asked) : NOBODY;
+    // Pulumi Cloud may show the state before the run.
+    const isAsked = shown.isOpen || orphans || each.updateInProgress;
+    const work = isAsked ? await question.of(asked) : NOBODY;
     known.push({ name, isOwn, isSelected, ...state, work });
   });
   const progress = () =>
