@@ -119,7 +119,7 @@ export class Existence {
   }
 
   /** Returns whether a list may still lack an endpoint because it was made just now. */
-  mayLag(made: Made): boolean {
+  mayLag(made: RecordedTimes): boolean {
     return this.#lagLeft(made) > 0;
   }
 

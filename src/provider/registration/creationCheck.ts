@@ -2,7 +2,7 @@ import { type Endpoint, WebhookError } from "../../client";
 import { foreign } from "../../shared/escape";
 import { UNKNOWN_VALUE } from "../../shared/inputs";
 import { nameOf } from "../../shared/urn";
-import { CLEAR_OPERATIONS, countOf, joined } from "../../shared/words";
+import { CLEAR_OPERATIONS } from "../../shared/words";
 import type { Context } from "../context";
 import { aboutResource } from "../engine";
 import { EndpointError, explain, isUnauthorized } from "../errors";
@@ -25,7 +25,6 @@ export class CreationCheck {
   readonly #adopting = new Map<string, Set<string>>();
   /** True once a look has failed. Checks run one after the other, so each would wait as long (engine rule 36). */
   #lookFailed = false;
-  #hasCompared = false;
 
   constructor(
     private readonly context: Context,
@@ -56,7 +55,6 @@ export class CreationCheck {
     if ((await reading)?.interrupted.length) log.info(INTERRUPTED);
     if (looked.status === "rejected") return this.#failed(looked.reason);
     const decision = looked.value;
-    if (decision !== undefined) await this.#warnOfUnlisted();
     if (decision?.kind === "adopt") {
       const others = await stack.others();
       const taken = takenElsewhere(decision.endpoint, others, this.context.origin);
@@ -99,28 +97,6 @@ export class CreationCheck {
       `${names} have the same url and type, and would all adopt endpoint ${foreign(id)}. One of them adopts it, and each other one registers another ` +
         "endpoint, so that each event is delivered several times. Declare one resource for each url.",
     );
-  }
-
-  /**
-   * Warns, once a run, of what the stack has and the service does not list. `up` asks for nothing that is unchanged, so only one that lists
-   * because of something new can see it.
-   */
-  async #warnOfUnlisted(): Promise<void> {
-    if (this.#hasCompared) return;
-    this.#hasCompared = true;
-    const { endpoints, existence, log, origin, service, stack } = this.context;
-    const list = await service.anyList();
-    if (!list.complete) return;
-    const recorded = (await stack.state())?.expectedAt(origin) ?? [];
-    const missing = recorded.flatMap(({ id = "", outputs }) => {
-      const isMissing = !list.byId.has(id) && endpoints.isExpected(id) && !existence.mayLag({ ...outputs });
-      return isMissing ? [id] : [];
-    });
-    if (missing.length > 0)
-      log.warn(
-        `the service does not list ${countOf(missing.length, "endpoint")} of this stack: ${joined(missing)}. \`pulumi up\` takes what is unchanged ` +
-          "for granted. If somebody deleted them, `pulumi up --refresh` registers them again.",
-      );
   }
 
   #warnOfIp({ ip }: EndpointInputs, id: string, urn: string): void {

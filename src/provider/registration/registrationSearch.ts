@@ -1,11 +1,12 @@
 import type { Endpoint } from "../../client";
 import { sleep } from "../../client/clock";
 import { describeUrl } from "../../shared/url";
+import { countOf, joined } from "../../shared/words";
 import type { Context } from "../context";
 import type { Evidence } from "../facts/evidence";
 import { isDenial } from "../facts/existence";
 import { ownersIn } from "../facts/owner";
-import type { Wanted } from "../facts/resource";
+import type { Resource, Wanted } from "../facts/resource";
 import type { Listing } from "../facts/service";
 import type { Proof } from "../facts/stack";
 import type { StackState } from "../facts/stackState";
@@ -32,6 +33,8 @@ type Gathered = Omit<Facts, "list" | "graceMs" | "waitedMs">;
 
 /** Gathers what is known about a resource, and asks and waits until `decide` can tell what it gets. */
 export class RegistrationSearch {
+  #hasWarned = false;
+
   constructor(private readonly context: Context) {}
 
   /** Decides what `create` would give a resource, as far as a list tells now. Waits for nothing, and asks for no proof. */
@@ -169,9 +172,24 @@ export class RegistrationSearch {
     if (!list.complete) return false;
     const recorded = (await stack.state())?.expectedAt(origin) ?? [];
     const known = new Set([...endpoints.had, ...recorded.map(({ id = "" }) => id)]);
-    return existence.isStale(
+    const isLost = ({ id = "", outputs }: Resource) =>
+      endpoints.isExpected(id) && !list.byId.has(id) && !existence.mayLag({ ...outputs });
+    const lost = recorded.filter(isLost);
+    const isStale = await existence.isStale(
       list,
       [...known].filter((id) => endpoints.isExpected(id)),
+    );
+    if (!isStale) this.#warnOf(lost);
+    return isStale;
+  }
+
+  /** Warns once of what the service no longer lists. `up` asks for nothing that is unchanged, so only one that registers something sees it. */
+  #warnOf(lost: readonly Resource[]): void {
+    if (lost.length === 0 || this.#hasWarned) return;
+    this.#hasWarned = true;
+    this.context.log.warn(
+      `the service no longer lists ${countOf(lost.length, "endpoint")} of this stack: ${joined(lost.map(({ id = "" }) => id))}. \`pulumi up\` does not ` +
+        "look for what is unchanged. To register again what this program declares, run `pulumi up --refresh`.",
     );
   }
 
