@@ -79,33 +79,35 @@ export class RegistrationSearch {
         await listAfter(Math.min(pauseMs, decision.milliseconds));
         pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
       } else if (decision.kind === "adopt" && decision.endpoint !== gathered.named) {
+        // A list may show what is being deleted. What `adoptId` names was asked for already.
         const endpoint = await existence.confirm(decision.endpoint);
         if (endpoint !== undefined) return { decision: { kind: "adopt", endpoint }, list, whyWithoutState };
         list = await service.list();
       } else if (!restsOnWhatIsMissing(decision, wish) || !(await this.#isStale(list))) {
         return { decision, list, whyWithoutState };
-      } else if (waitedMs >= LAG_MS) {
-        return { decision: { kind: "unknowable", isStale: true }, list, whyWithoutState };
-      } else {
+      } else if (waitedMs < LAG_MS) {
         await listAfter(LAG_MS - waitedMs);
+      } else {
+        return { decision: { kind: "unknowable", isStale: true }, list, whyWithoutState };
       }
     }
   }
 
   /**
-   * Looks for what a registration of this run has made, until its time is up. Returns undefined if none is certain, or the
-   * run is cancelled.
+   * Looks for what a registration of this run has made, until its time is up. Returns undefined if nothing certainly is it, or the run is
+   * cancelled. Only something found counts, so it needs no second list: the caller keeps the registration pending.
    *
-   * @param processSentAt on this process's clock; undefined: it looks once
+   * @param own what the registration says of itself
+   * @param processSentAt when it was sent, on this process's clock; undefined: it looks once
    */
   async lookFor(
     wanted: Wanted,
-    fresh: Evidence,
+    own: Evidence,
     processSentAt: number | undefined,
   ): Promise<Endpoint | undefined> {
     const { clock, cancelled, graceMs, service, stack, timeoutMs } = this.context;
     const until = processSentAt === undefined ? 0 : processSentAt + Math.max(timeoutMs, LEAST_LOOK_MS);
-    const known = this.#known(await stack.state(), [fresh], wanted);
+    const known = this.#known(await stack.state(), [own], wanted);
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       // None once the run is cancelled.
       const list = await service.listNow().catch(() => undefined);
@@ -122,33 +124,40 @@ export class RegistrationSearch {
 
   /** Returns whether the `adoptId` of a resource has no effect any more, as far as this run and the state tell. */
   async isSpent(inputs: EndpointInputs): Promise<boolean> {
-    const { declarations, stack } = this.context;
-    const state = await stack.state();
-    const isSpentInState = (urn: string) => state?.isSpent(urn, inputs.adoptId) ?? false;
-    return declarations.isSpent(inputs) || declarations.urnsOf(inputs).some(isSpentInState);
+    return this.#isSpentIn(await this.context.stack.state(), inputs);
+  }
+
+  /** @param state undefined: only what this run knows counts */
+  #isSpentIn(state: StackState | undefined, inputs: EndpointInputs): boolean {
+    const { declarations } = this.context;
+    const isSpent = (urn: string) => state?.isSpent(urn, inputs.adoptId) ?? false;
+    return declarations.isSpent(inputs) || declarations.urnsOf(inputs).some(isSpent);
   }
 
   async #gather(inputs: EndpointInputs): Promise<Gathered> {
     const { declarations, origin, registrations, service, stack } = this.context;
     const state = await stack.state();
     const urns = declarations.urnsOf(inputs);
-    const recorded = state?.evidence({ wanted: inputs, urns, origin }) ?? [];
-    const noted = registrations.pendingLike(inputs);
-    const more = noted.filter(({ id }) => recorded.every((each) => each.id !== id));
-    const open = recorded.filter((each) => !registrations.isClosed(each));
-    const isSpent = declarations.isSpent(inputs);
-    const { adoptId } = inputs;
+    const inState = state?.evidence({ wanted: inputs, urns, origin }) ?? [];
+    const open = inState.filter((each) => !registrations.isClosed(each));
+    // The engine may pass a verb what the state, as it was read, did not have.
+    const passed = registrations.pendingLike(inputs);
+    const more = passed.filter(({ id }) => open.every((each) => each.id !== id));
     const known = {
       ...this.#known(state, [...open, ...more], inputs, urns),
-      isSpent: await this.isSpent(inputs),
+      isSpent: this.#isSpentIn(state, inputs),
     };
-    const withoutState = { ...this.#known(undefined, noted, inputs, urns), isSpent };
-    const found = adoptId === undefined || isSpent ? undefined : await service.get(adoptId);
+    const withoutState = {
+      ...this.#known(undefined, passed, inputs, urns),
+      isSpent: this.#isSpentIn(undefined, inputs),
+    };
+    const { adoptId } = inputs;
+    const found = adoptId === undefined || withoutState.isSpent ? undefined : await service.get(adoptId);
     const named = found && !isDenial(found) ? found : undefined;
     return { known, withoutState, named };
   }
 
-  /** @param urns of the resource that it is about, as far as they are known */
+  /** @param state undefined: only what this run knows counts @param urns of the resource that it is about, as far as they are known */
   #known(
     state: StackState | undefined,
     evidence: readonly Evidence[],
