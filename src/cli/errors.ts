@@ -1,8 +1,13 @@
 import { join } from "node:path";
+import type { EmulatorErrorCode } from "../emulator/errors";
+import type { EndpointErrorCode } from "../provider/errors";
 import { CodedError } from "../shared/codedError";
+import type { ReceiverConfigErrorCode } from "../stack/config";
 
-/** What a command of this package could not do. */
-export class CliError extends CodedError<CliErrorCode> {
+/** What a command of this package could not do. Some of its codes are those of what it is built on. */
+export class CliError extends CodedError<
+  CliErrorCode | EndpointErrorCode | ReceiverConfigErrorCode | EmulatorErrorCode
+> {
   override readonly name = "CliError";
 }
 
@@ -12,14 +17,10 @@ type CliErrorCode =
   | "UNEXPECTED"
   | "PULUMI_MISSING"
   | "PULUMI_FAILED"
-  | "SETTINGS_INVALID"
-  | "STACK_UNREADABLE"
   | "OWNERSHIP_UNKNOWN"
   | "NOT_ADOPTABLE"
   | "NOT_DELETABLE"
-  | "NOT_FOUND"
   | "SECRET_MISSING"
-  | "PORT_UNAVAILABLE"
   | "CAPTURE_INVALID"
   | "FILE_UNREADABLE";
 

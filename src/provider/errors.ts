@@ -1,4 +1,4 @@
-import { WebhookError } from "../client/errors";
+import { WebhookError, type WebhookErrorCode } from "../client/errors";
 import { CodedError } from "../shared/codedError";
 import { printedOnce } from "../shared/undocumented";
 import { describeUrl } from "../shared/url";
@@ -6,8 +6,8 @@ import type { PendingState } from "./state";
 
 /** Why the provider refused or could not finish something. Stable: programs and tests may rely on them. */
 export type EndpointErrorCode =
+  | Extract<WebhookErrorCode, "NOT_FOUND">
   | "SETTINGS_INVALID"
-  | "NOT_FOUND"
   | "ENDPOINT_EXISTS"
   | "REGISTRATION_IN_DOUBT"
   | "STILL_PENDING"

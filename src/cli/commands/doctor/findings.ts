@@ -1,9 +1,10 @@
+import type { PendingError } from "../../../provider/errors";
 import { isPendingId } from "../../../provider/facts/identity";
 import type { Resource } from "../../../provider/facts/resource";
-
 import { describeResource, nameOf } from "../../../shared/urn";
 import { CLEAR_OPERATIONS, commandFor, joined, quoted } from "../../../shared/words";
 import { RECEIVER_OUTPUT } from "../../../stack/config";
+import type { CliError } from "../../errors";
 import type { Entry } from "../../inventory/inventory";
 import type { StackResource } from "../../inventory/owner";
 import type { KnownStack, Stacks } from "../../inventory/stacks";
@@ -13,8 +14,6 @@ import { describeWork, type Work } from "../../inventory/work";
 type FindingCode =
   | "CLOCK_DIFFERS"
   | "LIST_PARTIAL"
-  | "STACK_UNREADABLE"
-  | "REGISTRATION_PENDING"
   | "OPERATION_INTERRUPTED"
   | "RUN_UNDER_WAY"
   | "STACK_LOCKED"
@@ -22,14 +21,12 @@ type FindingCode =
   | "DUPLICATE"
   | "MANAGED_TWICE"
   | "UNMANAGED"
-  | "OTHER_ACCOUNT"
-  | "OTHER_BASE_URL"
   | "RECEIVER_OUTPUT_MISSING"
   | "NO_STACK"
   | "VERSION_OLD";
 
 /** The others are errors. */
-const NOTES: readonly FindingCode[] = [
+const NOTES: readonly string[] = [
   "UNMANAGED",
   "RECEIVER_OUTPUT_MISSING",
   "NO_STACK",
@@ -50,7 +47,7 @@ export interface Finding {
 }
 
 export function found(
-  code: FindingCode,
+  code: FindingCode | CliError["code"] | PendingError["code"],
   what: Pick<Finding, "message" | "remedy"> & Partial<Finding>,
 ): Finding {
   return { level: NOTES.includes(code) ? "note" : "error", code, ...what };
