@@ -3,6 +3,7 @@ import type { GetWebhookEndpointArgs, GetWebhookEndpointsArgs } from "../program
 import type { WebhookEndpoint, WebhookEndpointArgs } from "../program/webhookEndpoint";
 import type { WebhooksProviderArgs } from "../program/webhooksProvider";
 import { type ArgumentName, REQUIRED_ARGUMENTS } from "../provider/arguments";
+import { SETTING_NAMES, SETTINGS, type SettingName } from "../provider/settings";
 import type { ReceiverValidation, ReceiverValidationArgs } from "../validation/receiverValidation";
 
 const manifest: { version: string; repository?: { url: string } } = require("../../package.json");
@@ -30,34 +31,27 @@ function text(description: string) {
   return { type: "string", description } as const;
 }
 
-const settings = {
-  baseUrl: text(
-    "The base URL of the service's API, such as `https://api.example.com/v1`. Environment variable: `WEBHOOKS_BASE_URL`.",
-  ),
-  apiKey: {
-    ...text("The service's API key. Always kept as a secret. Environment variable: `WEBHOOKS_API_KEY`."),
-    secret: true,
-  },
-  apiKeyHeader: text(
-    "The header that carries the key. Default: `X-Api-Key`. Environment variable: `WEBHOOKS_API_KEY_HEADER`.",
-  ),
-  apiKeyScheme: text(
-    "A word before the key in the header, such as `Bearer`. Default: none. Environment variable: `WEBHOOKS_API_KEY_SCHEME`.",
-  ),
-  timeoutSeconds: {
-    type: "number",
-    description:
-      "The time limit of an operation with its retries, in seconds, at most 3600. Default: 30. One attempt takes at most 10. Environment variable: `WEBHOOKS_TIMEOUT_SECONDS`.",
-  },
-  showResponses: {
-    type: "boolean",
-    description:
-      "Whether a warning shows the service's response to a request that it refuses: up to 500 characters, without the API key. The response may hold an endpoint's url. Default: false. Environment variable: `WEBHOOKS_SHOW_RESPONSES`.",
-  },
-  ifExists: text(
-    "The `ifExists` of endpoints that have none of their own: `fail` (the default), `adopt` or `register`. Environment variable: `WEBHOOKS_IF_EXISTS`.",
-  ),
-} as const satisfies PropertiesOf<WebhooksProviderArgs>;
+/** The sentences of the settings. The table in the provider has the rest. */
+const settingTexts = {
+  baseUrl: "The base URL of the service's API, such as `https://api.example.com/v1`.",
+  apiKey: "The service's API key. Always kept as a secret.",
+  apiKeyHeader: "The header that carries the key. Default: `X-Api-Key`.",
+  apiKeyScheme: "A word before the key in the header, such as `Bearer`. Default: none.",
+  timeoutSeconds:
+    "The time limit of an operation with its retries, in seconds, at most 3600. Default: 30. One attempt takes at most 10.",
+  showResponses:
+    "Whether a warning shows the service's response to a request that it refuses: up to 500 characters, without the API key. The response may hold an endpoint's url. Default: false.",
+  ifExists:
+    "The `ifExists` of endpoints that have none of their own: `fail` (the default), `adopt` or `register`.",
+} as const satisfies Readonly<Record<SettingName | keyof WebhooksProviderArgs, string>>;
+
+const settings = Object.fromEntries(
+  SETTING_NAMES.map((name) => {
+    const { type, variable } = SETTINGS[name];
+    const description = `${settingTexts[name]} Environment variable: \`${variable}\`.`;
+    return [name, { type, description, ...("isSecret" in SETTINGS[name] && { secret: true }) }];
+  }),
+) as PropertiesOf<WebhooksProviderArgs> & Record<SettingName, Property>;
 
 const endpointInputs = {
   url: text(

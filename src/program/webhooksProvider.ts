@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { PROVIDER_NAME_KEY, SETTING_NAMES, type SettingName, settingText } from "../provider/settings";
+import { PROVIDER_NAME_KEY, SETTING_NAMES, SETTINGS, settingText } from "../provider/settings";
 import { unknownOptions } from "../shared/inputs";
 import { isDefaultProvider } from "../shared/urn";
 
@@ -45,15 +45,15 @@ export class WebhooksProvider extends pulumi.ProviderResource {
     if (problems.length > 0)
       throw new pulumi.RunError(`WebhooksProvider ${JSON.stringify(name)}: ${problems.join("; ")}`);
     const settings = stackSettings();
-    for (const setting of SETTING_NAMES) {
-      const value = args[setting];
+    for (const name of SETTING_NAMES) {
+      const key = `webhooks:${name}`;
       // A provider's inputs are strings.
-      if (value !== undefined)
-        settings[`webhooks:${setting}`] = pulumi.output(value).apply(settingText) as pulumi.Output<string>;
+      if (args[name] !== undefined)
+        settings[key] = pulumi.output(args[name]).apply(settingText) as pulumi.Output<string>;
+      // The engine masks only secrets. A key that was passed as a plain string becomes one here.
+      if ("isSecret" in SETTINGS[name] && settings[key] !== undefined)
+        settings[key] = pulumi.secret(settings[key]);
     }
-    // The engine masks only secrets. A key that was passed as a plain string becomes one here.
-    const apiKey = settings["webhooks:apiKey"];
-    if (apiKey !== undefined) settings["webhooks:apiKey"] = pulumi.secret(apiKey);
     super("pulumi-nodejs", name, { ...settings, [PROVIDER_NAME_KEY]: name }, opts);
     this.programSettings = settings;
   }
@@ -62,9 +62,12 @@ export class WebhooksProvider extends pulumi.ProviderResource {
 /** Returns the settings in the stack's configuration. */
 export function stackSettings(): ProgramSettings {
   const stack = new pulumi.Config("webhooks");
-  const look = (setting: SettingName) =>
-    setting === "apiKey" ? stack.getSecret(setting) : stack.get(setting);
-  return Object.fromEntries(SETTING_NAMES.map((setting) => [`webhooks:${setting}`, look(setting)]));
+  return Object.fromEntries(
+    SETTING_NAMES.map((name) => [
+      `webhooks:${name}`,
+      "isSecret" in SETTINGS[name] ? stack.getSecret(name) : stack.get(name),
+    ]),
+  );
 }
 
 /** Marks the stack's own resource once its program was warned. Several programs in a process, or several copies of this package in a program, share it. */

@@ -6,23 +6,54 @@ interface Settings extends ConnectionOptions {
   readonly timeoutSeconds: number;
 }
 
-/** Where a setting may come from, besides an explicit `WebhooksProvider` and the stack's configuration. */
-export const ENVIRONMENT_NAMES = {
-  baseUrl: "WEBHOOKS_BASE_URL",
-  apiKey: "WEBHOOKS_API_KEY",
-  apiKeyHeader: "WEBHOOKS_API_KEY_HEADER",
-  apiKeyScheme: "WEBHOOKS_API_KEY_SCHEME",
-  timeoutSeconds: "WEBHOOKS_TIMEOUT_SECONDS",
-  showResponses: "WEBHOOKS_SHOW_RESPONSES",
-  ifExists: "WEBHOOKS_IF_EXISTS",
-} as const;
-export type SettingName = keyof typeof ENVIRONMENT_NAMES;
-
-export const SETTING_NAMES = Object.keys(ENVIRONMENT_NAMES) as SettingName[];
-
 /** What a registration may do if the service already has such an endpoint. */
 export const IF_EXISTS = ["fail", "adopt", "register"] as const;
 export type IfExists = (typeof IF_EXISTS)[number];
+
+interface Setting {
+  /** The environment variable that may hold it. In a configuration, it is `webhooks:` and its name. */
+  readonly variable: string;
+  /** Of a `WebhooksProvider` and of the plugin's schema. A configuration and a variable hold it as text. */
+  readonly type: "string" | "number" | "boolean";
+  /** What is missing without it. Absent if a run needs no value. */
+  readonly neededAs?: string;
+  /** Whether Pulumi keeps it encrypted, whatever the program passes. */
+  readonly isSecret?: true;
+  /** As a configuration would hold it. */
+  readonly byDefault?: string;
+  /** Returns what is wrong with a value, or undefined. `connectionProblems` checks those without. */
+  readonly problem?: (text: string) => string | false;
+}
+
+/** Everything about the settings but their sentences, which stand at `WebhooksProviderArgs`, in the plugin's schema and in docs/resource.md. */
+export const SETTINGS = {
+  baseUrl: { variable: "WEBHOOKS_BASE_URL", type: "string", neededAs: "the service's base URL" },
+  apiKey: { variable: "WEBHOOKS_API_KEY", type: "string", neededAs: "the service's API key", isSecret: true },
+  apiKeyHeader: { variable: "WEBHOOKS_API_KEY_HEADER", type: "string" },
+  apiKeyScheme: { variable: "WEBHOOKS_API_KEY_SCHEME", type: "string" },
+  timeoutSeconds: {
+    variable: "WEBHOOKS_TIMEOUT_SECONDS",
+    type: "number",
+    byDefault: "30",
+    problem: (text) =>
+      !(Number(text) > 0 && Number(text) <= 3600) && "must be a number of seconds above 0, at most 3600",
+  },
+  showResponses: {
+    variable: "WEBHOOKS_SHOW_RESPONSES",
+    type: "boolean",
+    byDefault: "false",
+    problem: (text) => text !== "true" && text !== "false" && "must be true or false",
+  },
+  ifExists: {
+    variable: "WEBHOOKS_IF_EXISTS",
+    type: "string",
+    byDefault: "fail",
+    problem: (text) => !isIfExists(text) && "must be fail, adopt or register",
+  },
+} as const satisfies Readonly<Record<string, Setting>>;
+
+export type SettingName = keyof typeof SETTINGS;
+export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
 
 /** Where a `WebhooksProvider` passes its own name to the plugin. It is not a setting: nothing else sets it. */
 export const PROVIDER_NAME_KEY = "webhooks:providerName";
@@ -56,49 +87,40 @@ export function resolveSettings(
   environment: NodeJS.ProcessEnv,
   withStack?: (command: string) => string,
 ): ResolvedSettings | { problems: string[] } {
-  const look = (name: SettingName) =>
-    configuration(`webhooks:${name}`) || environment[ENVIRONMENT_NAMES[name]] || undefined;
   const problems: string[] = [];
-  /** Returns the places where a setting can be set, for a message. */
-  const places = (name: SettingName) => {
-    const command = `pulumi config set${name === "apiKey" ? " --secret" : ""} webhooks:${name} …`;
-    const variable = `the environment variable ${ENVIRONMENT_NAMES[name]}`;
-    return withStack
-      ? `"${withStack(command)}" or ${variable}`
-      : `"${command}", ${variable}, or ${name} of a WebhooksProvider`;
-  };
-  const need = (name: SettingName, what: string): string => {
-    const value = look(name);
-    if (value === undefined)
-      problems.push(`${what} is missing; set it with ${places(name)}${withStack ? "" : OTHER_PROCESS}`);
-    return value ?? "";
-  };
-  const baseUrl = need("baseUrl", "the service's base URL");
-  const apiKey = need("apiKey", "the service's API key");
-  const timeoutSeconds = Number(look("timeoutSeconds") ?? "30");
-  if (!(timeoutSeconds > 0 && timeoutSeconds <= 3600)) {
-    problems.push(
-      `timeoutSeconds must be a number of seconds above 0, at most 3600; set it with ${places("timeoutSeconds")}`,
-    );
+  const texts: Partial<Record<SettingName, string>> = {};
+  for (const name of SETTING_NAMES) {
+    const { variable, neededAs, byDefault, problem }: Setting = SETTINGS[name];
+    const text = configuration(`webhooks:${name}`) || environment[variable] || byDefault;
+    if (text !== undefined) texts[name] = text;
+    const isMissing = text === undefined && neededAs !== undefined;
+    const where = `set it with ${placesOf(name, withStack)}`;
+    if (isMissing) problems.push(`${neededAs} is missing; ${where}${withStack ? "" : OTHER_PROCESS}`);
+    const wrong = text !== undefined && problem?.(text);
+    if (wrong) problems.push(`${name} ${wrong}; ${where}`);
   }
-  const showResponses = look("showResponses") ?? "false";
-  if (showResponses !== "true" && showResponses !== "false")
-    problems.push(`showResponses must be true or false; set it with ${places("showResponses")}`);
-  const ifExists = IF_EXISTS.find((each) => each === (look("ifExists") ?? "fail"));
-  if (ifExists === undefined)
-    problems.push(`ifExists must be fail, adopt or register; set it with ${places("ifExists")}`);
-  const [apiKeyHeader, apiKeyScheme] = [look("apiKeyHeader"), look("apiKeyScheme")];
-  const settings: Settings = { baseUrl, apiKey, apiKeyHeader, apiKeyScheme, timeoutSeconds };
+  const { baseUrl = "", apiKey = "", apiKeyHeader, apiKeyScheme, timeoutSeconds, ifExists = "" } = texts;
+  const settings = { baseUrl, apiKey, apiKeyHeader, apiKeyScheme, timeoutSeconds: Number(timeoutSeconds) };
   for (const { option, problem } of connectionProblems(settings)) {
-    if (settings[option] !== "") problems.push(`${option} ${problem}; set it with ${places(option)}`);
+    if (settings[option] !== "")
+      problems.push(`${option} ${problem}; set it with ${placesOf(option, withStack)}`);
   }
-  if (problems.length > 0 || ifExists === undefined) return { problems };
-  return {
-    settings,
-    showResponses: showResponses === "true",
-    ifExists,
-    providerName: configuration(PROVIDER_NAME_KEY) ?? "",
-  };
+  if (problems.length > 0 || !isIfExists(ifExists)) return { problems };
+  const showResponses = texts.showResponses === "true";
+  return { settings, showResponses, ifExists, providerName: configuration(PROVIDER_NAME_KEY) ?? "" };
+}
+
+/** Returns the places where a setting can be set, for a message. */
+function placesOf(name: SettingName, withStack?: (command: string) => string): string {
+  const { isSecret, variable }: Setting = SETTINGS[name];
+  const command = `pulumi config set${isSecret ? " --secret" : ""} webhooks:${name} …`;
+  return withStack
+    ? `"${withStack(command)}" or the environment variable ${variable}`
+    : `"${command}", the environment variable ${variable}, or ${name} of a WebhooksProvider`;
+}
+
+function isIfExists(text: string): text is IfExists {
+  return IF_EXISTS.some((each) => each === text);
 }
 
 /** Returns a setting that a native provider holds as any value, as a configuration holds it. */

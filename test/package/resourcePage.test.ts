@@ -1,15 +1,25 @@
 import { ARGUMENT_NAMES, ARGUMENTS } from "../../src/provider/arguments";
-import { SETTING_NAMES } from "../../src/provider/settings";
+import { SETTING_NAMES, SETTINGS } from "../../src/provider/settings";
 import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/shared/permanent";
 import { read } from "./pages";
 
 const page = read("docs/resource.md");
 
-test("the page of the resource lists every setting of the provider with its three places, and no other", () => {
+test("the page of the resource lists every setting with its three places, whether it is required, and its default", () => {
   const rows = page.match(/^\| `[a-z]\w*` \| `webhooks:.*$/gm) ?? [];
-  const listed = rows.map((row) => [...row.matchAll(/`([^`]+)`/g)].slice(0, 3).map(([, name]) => name));
-  const environmentName = (name: string) => `WEBHOOKS_${name.replace(/[A-Z]/g, "_$&").toUpperCase()}`;
-  expect(listed).toEqual(SETTING_NAMES.map((name) => [name, `webhooks:${name}`, environmentName(name)]));
+  const listed = rows.map((row) => {
+    const [, byDefault, orThis] = /[Dd]efault `?(\w+)|`(\w+)` \(the default\)/.exec(row) ?? [];
+    const places = [...row.matchAll(/`([^`]+)`/g)].slice(0, 3).map(([, name]) => name);
+    return [...places, row.endsWith("Required. |"), byDefault ?? orThis];
+  });
+  // Without a header or a scheme, the client has defaults of its own.
+  const ofClient: Record<string, string> = { apiKeyHeader: "X", apiKeyScheme: "none" };
+  const known = SETTING_NAMES.map((name) => {
+    const { variable, ...setting } = SETTINGS[name];
+    const byDefault = "byDefault" in setting ? setting.byDefault : ofClient[name];
+    return [name, `webhooks:${name}`, variable, "neededAs" in setting, byDefault];
+  });
+  expect(listed).toEqual(known);
 });
 
 test("the page of the resource says of each argument whether it is required, and whether a change replaces the endpoint", () => {

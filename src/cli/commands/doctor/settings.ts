@@ -3,7 +3,7 @@ import { undefinedIfGone } from "../../../client/errors";
 import { describeOtherAccount, forgetting, keysOf } from "../../../provider/facts/account";
 import { isPendingId } from "../../../provider/facts/identity";
 import { providerNameOf, type Resource, wantedBy } from "../../../provider/facts/resource";
-import { ENVIRONMENT_NAMES, SETTING_NAMES } from "../../../provider/settings";
+import { SETTING_NAMES, SETTINGS } from "../../../provider/settings";
 import type { CodedError } from "../../../shared/codedError";
 import { foreign } from "../../../shared/escape";
 import type { Origin } from "../../../shared/permanent";
@@ -18,7 +18,7 @@ import { type Finding, found } from "./findings";
 /** Returns the settings that are set, and the key of the configuration or the variable that each comes from. Of the API key, the value is its fingerprint. */
 export function shownSettings({ configuration, origin }: Account, env: NodeJS.ProcessEnv) {
   return SETTING_NAMES.flatMap((name) => {
-    const variable = ENVIRONMENT_NAMES[name];
+    const { variable } = SETTINGS[name];
     const inStack = configuration?.[`webhooks:${name}`]?.value;
     const value = name === "apiKey" ? `the fingerprint ${origin.account}` : inStack || env[variable];
     return value ? [{ name, value, from: inStack ? `webhooks:${name}` : variable }] : [];
