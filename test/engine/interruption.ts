@@ -57,6 +57,8 @@ export interface Moment {
   readonly request: number;
   readonly operation?: Operation | "any";
   readonly when?: When;
+  /** More of the command line. */
+  readonly flags?: readonly string[];
 }
 
 interface Interrupted {
@@ -95,7 +97,7 @@ export async function interruptUp(world: Interrupted, moment: Moment, end: End):
 /** Starts an `up`, and ends it at a moment. Returns what kills the processes that outlive it. */
 export async function interrupt(
   { project, service }: Interrupted,
-  { request, operation = "register", when = "after" }: Moment,
+  { request, operation = "register", when = "after", flags = [] }: Moment,
   end: End,
 ): Promise<{ killRest: () => void }> {
   service.fault({ operation, ...WHEN[when], after: request - 1 });
@@ -107,7 +109,15 @@ export async function interrupt(
       if (counts && moment === "arrived" && --left === 0) resolve();
     };
   });
-  const args = ["up", "--yes", "--skip-preview", "--non-interactive", "--color=never", "--parallel=4"];
+  const args = [
+    "up",
+    "--yes",
+    "--skip-preview",
+    "--non-interactive",
+    "--color=never",
+    "--parallel=4",
+    ...flags,
+  ];
   const options = { cwd: project.folder, env: project.env, detached: true, stdio: "ignore" } as const;
   const cli = spawn("pulumi", args, options);
   const ended = once(cli, "exit");

@@ -9,22 +9,18 @@ import { parseArgs } from "node:util";
 import type { Operation } from "../provider/fakeService";
 import type { World } from "./httpService";
 import * as ends from "./interruption";
-import { NativeProject } from "./nativeProject";
-import { allAt, at, type Declared, Project } from "./project";
+import {
+  ADOPT,
+  begin,
+  ENVIRONMENTS,
+  type Environment,
+  PROVIDERS,
+  type Provider,
+  STORIES,
+  type Story,
+} from "./killStories";
+import type { Project } from "./project";
 
-class YamlProject extends NativeProject {
-  override declare(endpoints: Declared): void {
-    const resources = Object.entries(endpoints).map(([name, properties]) => [
-      name,
-      { type: "webhooks:WebhookEndpoint", properties },
-    ]);
-    this.yaml(`resources: ${JSON.stringify(Object.fromEntries(resources))}\n`);
-  }
-}
-
-const PROVIDERS = { library: Project, native: YamlProject };
-const ADOPT = { WEBHOOKS_IF_EXISTS: "adopt" };
-const ENVIRONMENTS = { plain: {}, adopt: ADOPT };
 const ENDS = {
   "SIGKILL of the engine": ends.sigkillOfTheEngine,
   "SIGKILL of its group": ends.sigkillOfTheGroup,
@@ -34,70 +30,88 @@ const ENDS = {
   "SIGINT twice": ends.ctrlCTwice,
   SIGTERM: ends.sigterm,
 };
+type EndName = keyof typeof ENDS;
 const WHEN: readonly ends.When[] = ["before", "after", "late"];
 
-const BEFORE = allAt(["kept", "replaced", "deleted"]);
-const DECLARED = { ...allAt(["kept", "created"]), replaced: at("replaced", { ip: "203.0.113.7" }) };
-
 interface Setting {
-  readonly provider: keyof typeof PROVIDERS;
-  readonly environment: keyof typeof ENVIRONMENTS;
+  readonly story: Story;
+  readonly provider: Provider;
+  readonly environment: Environment;
+}
+
+/** Where an `up` is ended. */
+interface Moment {
+  readonly request: number;
+  readonly when: ends.When;
 }
 
 interface Case extends Setting {
-  readonly end: keyof typeof ENDS;
-  readonly when: ends.When;
-  readonly request: number;
   readonly name: string;
+  readonly end: EndName;
+  /** One for each `up` that is ended, one after the other. */
+  readonly moments: readonly Moment[];
 }
 
-/** Makes a stack whose next `up` creates, replaces and deletes, beside endpoints of others that are nearly equal. */
 async function inStack(
-  { provider, environment }: Setting,
+  { story, provider, environment }: Setting,
   act: (world: World, expectExact: () => void) => Promise<void>,
 ): Promise<void> {
-  await ends.inInterruptedWorld<Project>(
-    PROVIDERS[provider],
-    { env: ENVIRONMENTS[environment] },
-    async (world) => {
-      const { project, service } = world;
-      const made = Date.now() - 3_600_000;
-      const others = [
-        service.add({ url: at("theirs").url, made }),
-        service.add({ url: at("created").url, type: "development", made }),
-      ];
-      project.declare(BEFORE);
-      await project.up();
-      project.declare(DECLARED);
-      service.requests.length = 0;
-      await act(world, () => service.expectExactly(project, DECLARED, others));
-    },
-  );
+  const options = { env: ENVIRONMENTS[environment] };
+  await ends.inInterruptedWorld<Project>(PROVIDERS[provider], options, async (world) => {
+    await act(world, await begin(story, world, provider));
+  });
 }
 
 /** Returns the requests of an `up` that nothing ends. */
 async function requestsOf(setting: Setting): Promise<readonly Operation[]> {
+  const { flags, relieve } = setting.story;
   let operations: readonly Operation[] = [];
   await inStack(setting, async ({ project, service }, expectExact) => {
+    await project.pulumi("up", "--yes", "--skip-preview", ...flags);
+    operations = service.requests.map(({ operation }) => operation);
+    relieve(service);
     await project.up();
     expectExact();
-    operations = service.requests.map(({ operation }) => operation);
   });
   return operations;
 }
 
-/** Returns the cases of a setting. A list that is carried out late is one that is lost. */
+/** Returns the cases of a setting: each moment of the plain `up` in every way, and a choice of the others. A list that is carried out late is lost. */
 function casesOf(setting: Setting, requests: readonly Operation[]): readonly Case[] {
-  const { provider, environment } = setting;
-  return (Object.keys(ENDS) as Case["end"][]).flatMap((end) =>
-    requests.flatMap((operation, at) =>
-      WHEN.filter((when) => when !== "late" || /register|delete/.test(operation)).map((when) => {
-        const request = at + 1;
-        const name = `${provider}, ${environment}: ${end} ${when} request ${request} (${operation})`;
-        return { ...setting, end, when, request, name };
-      }),
+  const { story, provider, environment } = setting;
+  const named = (end: EndName, moments: readonly Moment[]): Case => {
+    const shown = moments.map(({ request, when }) => `${when} request ${request}`).join(", then ");
+    const operation = requests[(moments[0]?.request ?? 0) - 1];
+    const about = [provider, environment, story.name].filter(Boolean).join(", ");
+    return { ...setting, end, moments, name: `${about}: ${end} ${shown} (${operation})` };
+  };
+  const moments = requests.flatMap((operation, index) =>
+    WHEN.filter((when) => when !== "late" || /register|delete/.test(operation)).map((when) => ({
+      request: index + 1,
+      when,
+    })),
+  );
+  if (story !== STORIES.PLAIN)
+    return moments
+      .filter(({ when }) => when !== "late")
+      .map((moment) => named("SIGKILL of everything", [moment]));
+  const once = (Object.keys(ENDS) as EndName[]).flatMap((end) =>
+    moments.map((moment) => named(end, [moment])),
+  );
+  // The second `up` of the native plugin stops at the first request, if the first one registered something.
+  const seconds = provider === "native" && environment === "plain" ? [1] : [2, 3];
+  const first = requests.indexOf("register") + 1;
+  const twice = (["SIGKILL of everything", "SIGINT twice"] as const).flatMap((end) =>
+    WHEN.flatMap((when) =>
+      seconds.map((request) =>
+        named(end, [
+          { request: first, when },
+          { request, when: "after" },
+        ]),
+      ),
     ),
   );
+  return [...once, ...twice];
 }
 
 /** Returns the stop that architecture.md names for such an end ("What stays impossible", 2 and 6). With adoption, there is none. */
@@ -108,18 +122,25 @@ function stopOf({ provider, environment, end }: Case): string | undefined {
   return provider === "native" && isInterrupted ? "REGISTRATION_IN_DOUBT" : undefined;
 }
 
-/** Ends an `up`, and returns how the next one ended: exact, or with a stop that is named, after which adoption ends exact. */
+/** Ends each `up`, and returns how the next one ended: exact, or with a stop that is named, after which adoption ends exact. */
 async function outcomeOf(tried: Case): Promise<string> {
   let outcome = "exact";
   await inStack(tried, async (world, expectExact) => {
-    const { project } = world;
-    const { request, when, end } = tried;
-    const { killRest } = await ends.interrupt(world, { request, when, operation: "any" }, ENDS[end]);
-    const late = sleep(when === "late" ? ends.LATE_MS : 0);
+    const { project, service } = world;
+    const { end, moments, story } = tried;
+    const rest: (() => void)[] = [];
     try {
-      // Nothing shows the next `up` that a plugin has died: it may register twice if the service is later than that (2).
-      if (end === "SIGKILL of the plugin") await late;
-      if (isLocked(project)) await project.succeed("cancel", "--yes");
+      let late = Promise.resolve();
+      for (const moment of moments) {
+        const { flags } = story;
+        const { killRest } = await ends.interrupt(world, { ...moment, flags, operation: "any" }, ENDS[end]);
+        rest.push(killRest);
+        late = Promise.all([late, sleep(moment.when === "late" ? ends.LATE_MS : 0)]).then(() => {});
+        // Nothing shows the next `up` that a plugin has died: it may register twice if the service is later than that (2).
+        if (end === "SIGKILL of the plugin") await late;
+        if (isLocked(project)) await project.succeed("cancel", "--yes");
+      }
+      story.relieve(service);
       const up = ["up", "--yes", "--skip-preview"];
       const { exitCode, output } = await project.pulumi(...up);
       if (exitCode !== 0) {
@@ -132,7 +153,7 @@ async function outcomeOf(tried: Case): Promise<string> {
       await late;
       expectExact();
     } finally {
-      killRest();
+      for (const killRest of rest) killRest();
     }
   });
   return outcome;
@@ -145,19 +166,20 @@ function isLocked({ folder }: Project): boolean {
   );
 }
 
-/** Tries a case, and prints its line. Returns whether it passed. */
-async function passes(tried: Case): Promise<boolean> {
+/** Tries a case, and prints its line. Returns its outcome; undefined if it failed. */
+async function tryOut(tried: Case): Promise<string | undefined> {
   const started = Date.now();
   const print = (result: string, outcome: string) => {
     const seconds = Math.round((Date.now() - started) / 1000);
     console.log(`${result} ${tried.name}: ${outcome} (${seconds} s)`);
   };
   try {
-    print("ok    ", await outcomeOf(tried));
-    return true;
+    const outcome = await outcomeOf(tried);
+    print("ok    ", outcome);
+    return outcome;
   } catch (error) {
     print("FAILED", error instanceof Error ? error.message : String(error));
-    return false;
+    return undefined;
   }
 }
 
@@ -169,27 +191,27 @@ async function main(): Promise<void> {
       "at-once": { type: "string", default: "4" },
     },
   });
-  const providers = Object.keys(PROVIDERS) as Setting["provider"][];
-  const environments = Object.keys(ENVIRONMENTS) as Setting["environment"][];
-  const settings = providers.flatMap((provider) =>
-    environments.map((environment) => ({ provider, environment })),
+  const settings = Object.values(STORIES).flatMap((story) =>
+    (Object.keys(PROVIDERS) as Provider[]).flatMap((provider) =>
+      story.environments.map((environment) => ({ story, provider, environment })),
+    ),
   );
   const requests = await Promise.all(settings.map(requestsOf));
   console.log(`An up sends ${[...new Set(requests.map((each) => each.join(", ")))].join("; or ")}.`);
-  const cases = settings.flatMap((setting, at) => casesOf(setting, requests[at] ?? []));
+  const cases = settings.flatMap((setting, index) => casesOf(setting, requests[index] ?? []));
   const matching = cases.filter(({ name }) => new RegExp(values.only).test(name));
-  const chosen = matching.filter((_, at) => at % Number(values.every) === 0);
+  const chosen = matching.filter((_, index) => index % Number(values.every) === 0);
   console.log(`${chosen.length} of ${cases.length} cases.`);
   const left = chosen.values();
-  const results: boolean[] = [];
+  const outcomes: (string | undefined)[] = [];
   // Most of the time, a case waits.
   const worker = async () => {
-    for (const tried of left) results.push(await passes(tried));
+    for (const tried of left) outcomes.push(await tryOut(tried));
   };
   await Promise.all(Array.from({ length: Number(values["at-once"]) }, worker));
-  const passed = results.filter(Boolean).length;
-  console.log(`${passed} passed, ${results.length - passed} failed`);
-  if (passed < results.length) process.exitCode = 1;
+  for (const outcome of new Set(outcomes))
+    console.log(`${outcomes.filter((each) => each === outcome).length} ${outcome ?? "failed"}`);
+  if (outcomes.includes(undefined)) process.exitCode = 1;
 }
 
 void main();
