@@ -17,7 +17,7 @@ export function isPendingId(id: string): boolean {
 
 const indexes = new WeakMap<EndpointList, Map<string, Endpoint[]>>();
 
-/** Returns the endpoints of a list with this url and type, whoever has them. Indexes each list once: it may be long, and each registration asks. */
+/** Returns the endpoints of a list with this url and type, whoever has them. Each list is indexed once: it may be long. */
 export function endpointsLike(list: EndpointList, identity: Identity): readonly Endpoint[] {
   let index = indexes.get(list);
   if (index === undefined) {

@@ -19,7 +19,7 @@ export type Wish =
       readonly adoptId?: string | undefined;
       readonly ifExists: IfExists;
     }
-  /** What did a registration without a response make? It belongs to a pending resource that is read or deleted, or to a `create` that has just sent it. */
+  /** What did a registration without a response make: that of a pending resource which is read or deleted, or one of this run? */
   | { readonly verb: "settle"; readonly wanted: Wanted };
 
 /** What the rule decides on. */
@@ -81,7 +81,7 @@ export type Decision =
  * Decides what a resource gets. Pure: it is the table of `docs/architecture.md`, row by row in this order.
  *
  * @returns the decision, and whether it needs a proof that the state is this stack's: it would be another one without what only the state
- *   says. A stop and a wait need none
+ *   says. A stop and a wait need none, unless the state alone says whether the `adoptId` is spent
  */
 export function decide(wish: Wish, facts: Facts): { decision: Decision; needsProof: boolean } {
   const { known, withoutState = known, proof } = facts;

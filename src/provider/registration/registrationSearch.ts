@@ -215,7 +215,7 @@ function creationOf({ url, type, ip, adoptId, ifExists = "fail" }: EndpointInput
   return { verb: "create", wanted: { url, type, ip }, adoptId, ifExists };
 }
 
-/** Whether a decision rests on what a list lacks, so that a stale one would be wrong. With `ifExists: "register"`, nothing rests on the list. */
+/** Whether a decision rests on what a list lacks, so that a stale one would make it wrong. With `ifExists: "register"`, none does. */
 function restsOnWhatIsMissing({ kind }: Decision, wish: Wish): boolean {
   return kind === "none" || (kind === "register" && wish.verb === "create" && wish.ifExists !== "register");
 }
