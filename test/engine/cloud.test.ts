@@ -1,11 +1,12 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { secret } from "../receiver/support";
+import type { Switches } from "./cloud/cloudStack";
 import { inCloudWorld, useLogin } from "./cloud/cloudWorld";
-import { API_KEY } from "./httpService";
-import { endUp, interruptUp, sigkill, sigkillOfTheEngine } from "./interruption";
+import { API_KEY, type World } from "./httpService";
+import { type End, endUp, interruptUp, type Moment, sigkill, sigkillOfTheEngine } from "./interruption";
 import { NativeProject } from "./nativeProject";
-import { allAt, at, Project } from "./project";
+import { allAt, at, type Declared, Project } from "./project";
 
 jest.setTimeout(600_000);
 
@@ -113,6 +114,23 @@ test.concurrent("three lost responses of each kind are made up for by one more u
       `${receiver}.then(() => console.log("ready"))`,
     );
     expect(said).toBe("ready\n");
+    // The name that Pulumi Cloud shows.
+    const run = (...args: string[]) =>
+      project.run(process.execPath, command, ...args, "--stack", project.stackName);
+    const [list, doctor, adopt, orphans, probe] = await Promise.all([
+      run("list"),
+      run("doctor"),
+      run("adopt"),
+      run("delete", "--orphans", "--seen-by", "tester", "--yes"),
+      run("probe", "http://127.0.0.1:1/hooks"),
+    ]);
+    expect(list.stdout.match(/ [a-i] in test\/dev$/gm)).toHaveLength(9);
+    expect(doctor.output).toMatch(/Everything that was checked is in order/);
+    expect(adopt.output).toMatch(/There is nothing to adopt/);
+    expect(orphans.stdout).toBe("There is nothing to delete.\n");
+    expect(probe.stdout).toMatch(
+      /Tried secret [0-9a-f]{12} of the output receiver of the stack acme\/test\/dev/,
+    );
     project.expectHidden(secret);
   }));
 
@@ -143,27 +161,60 @@ test.concurrent.each([true, false])(
     ),
 );
 
-test.concurrent.each([
-  ["all of a run", sigkill],
-  ["the engine", sigkillOfTheEngine],
+/** Without a journal, the CLI saves no operation that has not ended. */
+const NO_JOURNAL: Partial<Switches> = { journals: false };
+
+/** Expects that an up stops and names what a killed one registered, and that one with `ifExists` is exact. */
+async function stopsAndAdopts({ project, service }: World, declared: Declared): Promise<void> {
+  const stop = await project.failUp();
+  expect(stop).toMatch(/ENDPOINT_EXISTS/);
+  const recorded = Object.values(project.ids());
+  const left = service.endpoints.filter(({ id }) => !recorded.includes(id));
+  expect(left.some(({ id }) => stop.includes(id))).toBe(true);
+  expect(new Set(service.endpoints.map(({ url, type }) => `${type} ${url}`)).size).toBe(
+    service.endpoints.length,
+  );
+  project.env.WEBHOOKS_IF_EXISTS = "adopt";
+  await project.up();
+  service.expectExactly(project, declared);
+}
+
+test.concurrent.each<[string, End, Partial<Switches>]>([
+  ["all of a run without a journal", sigkill, NO_JOURNAL],
+  ["the engine without a journal", sigkillOfTheEngine, NO_JOURNAL],
+  ["all of a run whose journal is dropped by `pulumi cancel`", sigkill, { keepsCancelled: false }],
 ])(
-  "without a journal, a kill of %s leaves no operation: the next up stops and names the endpoints, and one with ifExists adopts them",
-  (_, end) =>
-    inCloudWorld(Project, { config, switches: { journals: false } }, async (world) => {
-      const { project, service } = world;
-      await project.succeed("stack", "ls");
-      project.declare(TEN);
+  "a kill of %s leaves no operation: the next up stops and names the endpoints, and one with ifExists adopts them",
+  (_, end, switches) =>
+    inCloudWorld(Project, { config, switches }, async (world) => {
+      await world.project.succeed("stack", "ls");
+      world.project.declare(TEN);
       await endUp(world, 5, end);
-      const stop = await project.failUp();
-      const recorded = Object.values(project.ids());
-      const left = service.endpoints.filter(({ id }) => !recorded.includes(id));
-      expect(stop).toMatch(/ENDPOINT_EXISTS/);
-      expect(left.some(({ id }) => stop.includes(id))).toBe(true);
-      expect(new Set(service.endpoints.map(({ url }) => url)).size).toBe(service.endpoints.length);
-      project.env.WEBHOOKS_IF_EXISTS = "adopt";
-      await project.up();
-      service.expectExactly(project, TEN);
+      await stopsAndAdopts(world, TEN);
     }),
+);
+
+const SIX = allAt(["a", "b", "c", "d", "e", "f"]);
+const CHANGED = allAt(Object.keys(SIX), { type: "development" });
+
+test.concurrent.each<[string, Moment, Partial<Switches>]>([
+  ["while it registers is exact", { request: 3 }, before],
+  ["while it deletes is exact", { request: 3, operation: "delete" }, before],
+  ["while it registers, without a journal, stops, and is exact with ifExists", { request: 3 }, NO_JOURNAL],
+  ["while it deletes, without a journal, is exact", { request: 3, operation: "delete" }, NO_JOURNAL],
+])("the up after a replacement of six that was killed %s", (_, moment, switches) =>
+  inCloudWorld(Project, { config, switches }, async (world) => {
+    const { project, service } = world;
+    project.declare(SIX);
+    await project.up();
+    project.declare(CHANGED);
+    await interruptUp(world, moment, sigkill);
+    await project.unlock();
+    // Nothing tells what it was registering: it stops, and never registers twice.
+    if (switches === NO_JOURNAL && moment.operation === undefined) return stopsAndAdopts(world, CHANGED);
+    await project.up();
+    service.expectExactly(project, CHANGED);
+  }),
 );
 
 test.concurrent("who sees not every stack is asked before orphans are deleted, and who sees them all deletes nothing that one has", () =>
