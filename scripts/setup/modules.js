@@ -1,5 +1,6 @@
 // How `src` becomes the modules that users load. rollup joins its files into a few modules, because a receiver's start costs a little for
-// each file: as CommonJS for all that package.json exports and for the command, and as ES modules for what it also exports to `import`.
+// each file: as CommonJS for all that package.json exports and for the command, and as ES modules for what it also exports to `import`. An
+// ES module costs half a millisecond, so those that receivers load are joined by themselves, with a copy of what the others need, too.
 // tsc makes the declarations, for `require`. Those for `import` repeat them, so that both formats have the same types, and a function of
 // one accepts what the other has made.
 
@@ -9,23 +10,30 @@ const { root, succeed } = require("./tools");
 
 const src = path.join(root, "src");
 const COMMAND = "cli/main";
-/** The modules that several others load: each has these files or folders, and all that they import. rollup finds what else is shared. */
-const SHARED = {
+/** What several others load, as a module: its files, and all that they import. rollup finds what else is shared. */
+const RECEIVER = { receiver: ["receiver/index.ts", "receiver/adapters/body.ts"] };
+const SIGNATURE = {
   // What a receiver needs of it: neither `sign` nor `unwrap`.
   signature: [
     ...["event", "headers", "secret", "verify"].map((name) => `signature/${name}.ts`),
     // What a receiver shares with those that load none, such as `./client` and `./validation`.
     ...["codedError", "json"].map((name) => `shared/${name}.ts`),
   ],
-  receiver: ["receiver/index.ts", "receiver/adapters/body.ts"],
 };
+const isOfReceivers = (name) => /^(receiver|stack)\//.test(name);
 
 /** Makes the modules and their declarations in `folder`. */
 async function makeModules(folder) {
   const { required, imported } = readExports();
   await declare(folder, { required, imported });
-  await join(folder, [...required, COMMAND], { format: "cjs", extension: ".js" });
-  await join(folder, imported, { format: "es", extension: ".mjs" });
+  const commonJs = { format: "cjs", extension: ".js", chunks: "chunks" };
+  const esModules = { format: "es", extension: ".mjs" };
+  await join(folder, [...required, COMMAND], { ...commonJs, shared: { ...SIGNATURE, ...RECEIVER } });
+  const [others, receivers] = [false, true].map((is) =>
+    imported.filter((name) => isOfReceivers(name) === is),
+  );
+  await join(folder, receivers, { ...esModules, chunks: "receiver/chunks", shared: RECEIVER });
+  await join(folder, others, { ...esModules, chunks: "chunks", shared: SIGNATURE });
 }
 
 /** Returns the names of the modules that package.json exports: "receiver/index" is `dist/receiver/index.js`, from `src/receiver/index.ts`. */
@@ -40,7 +48,7 @@ function readExports() {
 }
 
 /** Minified but for its names and its lines, so that receivers load less, and a stack trace still says where. */
-async function join(folder, names, { format, extension }) {
+async function join(folder, names, { format, extension, chunks, shared }) {
   // Loaded here: set-up may run before the dependencies are installed.
   const { rollup } = require("rollup");
   const bundle = await rollup({
@@ -54,8 +62,8 @@ async function join(folder, names, { format, extension }) {
     dir: folder,
     format,
     entryFileNames: `[name]${extension}`,
-    chunkFileNames: `chunks/[name]${extension}`,
-    manualChunks: Object.fromEntries(Object.entries(SHARED).map(([name, paths]) => [name, filesAt(paths)])),
+    chunkFileNames: `${chunks}/[name]${extension}`,
+    manualChunks: Object.fromEntries(Object.entries(shared).map(([name, paths]) => [name, filesAt(paths)])),
     interop: "auto",
     esModule: true,
     externalLiveBindings: false,

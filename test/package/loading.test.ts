@@ -48,7 +48,7 @@ const folders: readonly [subpath: string, loaded: string][] = [
     subpath,
     "dist/(receiver/|chunks/(receiver|signature))",
   ]),
-  ["stack", "dist/(stack/|chunks/)"],
+  ["stack", "dist/(stack/|(receiver/)?chunks/)"],
   ["client", "dist/(client/|chunks/(?!receiver))|node_modules/undici/"],
   ["validation", "dist/(validation/|chunks/(?!receiver))|node_modules/undici/"],
 ];
