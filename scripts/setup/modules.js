@@ -11,7 +11,9 @@ const { root, succeed } = require("./tools");
 const src = path.join(root, "src");
 const COMMAND = "cli/main";
 /** What several others load, as a module: its files, and all that they import. rollup finds what else is shared. */
-const RECEIVER = { receiver: ["receiver/index.ts", "receiver/adapters/body.ts"] };
+const RECEIVER = {
+  receiver: ["receiver/index.ts", "receiver/adapters/responder.ts", "receiver/adapters/body.ts"],
+};
 const SIGNATURE = {
   // What a receiver needs of it: neither `sign` nor `unwrap`.
   signature: [

@@ -1,10 +1,11 @@
 import { CodedError } from "../shared/codedError";
 import { JOB_EVENTS } from "../signature/event";
 import type { TrackedDelivery } from "./delivery";
-import { isThenable, refuseOptions } from "./limits";
+import { refuseOptions } from "./optionChecks";
 import type { Handling } from "./options";
 import { type Log, ONCE } from "./reports";
 import type { Delivery, Handler, SchemaIssue, StandardSchema } from "./types";
+import { isThenable } from "./waiting";
 
 /** Handles a delivery that has been taken. */
 export type Work = (delivery: TrackedDelivery) => unknown;

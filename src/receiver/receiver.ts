@@ -1,15 +1,14 @@
 import { JOB_EVENTS, VALIDATION_EVENT } from "../signature/event";
-import { claimedId } from "../signature/headers";
+import { claimedId, readSignatureHeaders } from "../signature/headers";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
 import { memoryDedupe } from "./dedupe/memory";
 import { TrackedDelivery } from "./delivery";
-import { checkNumber } from "./limits";
+import { handlerProcessor, type ProcessingResult } from "./handlerProcessor";
+import { checkNumber } from "./optionChecks";
 import type { Handling, QueueReceiverOptions, ReceiverOptions } from "./options";
-import { handlerProcessor, type ProcessingResult } from "./process";
-import { queueProcessor } from "./queues/delivery";
+import { queueProcessor } from "./queues/queueProcessor";
 import { createLog, logFailure, logRejection, notify, ONCE } from "./reports";
-import { REFUSALS, responseTo } from "./responses";
-import { deliveryVerifier } from "./secrets";
+import { REFUSALS, refusalOf, responseTo } from "./responses";
 import type {
   Delivery,
   KeyedDelivery,
@@ -21,6 +20,7 @@ import type {
   Rejection,
   Secrets,
 } from "./types";
+import { deliveryVerifier } from "./verifier";
 
 const DEFAULT_BODY_BYTES = 1024 * 1024;
 const JOB_AS_KEY =
@@ -120,15 +120,16 @@ export function startedReceiver<Events extends object>(
   }
 
   async function handle({ method, body, headers }: ReceiverRequest): Promise<ReceiverResponse> {
-    if (method !== "POST") return refuse("method");
+    const refusal = refusalOf(method, Number(body?.byteLength), maxBodyBytes);
+    if (refusal !== undefined) return refuse(refusal);
     if (!ArrayBuffer.isView(body)) return refuse("parsed-body");
-    if (body.byteLength > maxBodyBytes) return refuse("size");
-    const result = await verify(body, headers);
+    const sent = readSignatureHeaders(headers);
+    const result = await verify(body, sent);
     if (!result.ok) {
       const { reason } = result;
       const isOwnFault = reason === "no-secrets" || reason === "invalid-clock";
       const response = REFUSALS[isOwnFault ? "not-ready" : "unverified"];
-      return reject(response, { reason, unverifiedId: claimedId(headers) });
+      return reject(response, { reason, unverifiedId: claimedId(sent) });
     }
 
     const startedAt = performance.now();

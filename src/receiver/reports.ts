@@ -1,7 +1,7 @@
 import { foreign } from "../shared/escape";
 import { VALIDATION_ID } from "../signature/event";
-import { isThenable } from "./limits";
 import type { Outcome, Rejection, WorkerOutcome } from "./types";
+import { isThenable } from "./waiting";
 
 /** Calls a hook, which can neither fail nor delay the response. */
 export function notify<T>(hook: (value: T) => unknown, value: T): void {

@@ -14,6 +14,20 @@ export const REFUSALS: Readonly<Record<Refusal | "unverified" | "not-ready", Rec
   "not-ready": text(503, "not ready", { "retry-after": String(RETRY_AFTER_SECONDS) }),
 };
 
+/**
+ * Returns why the head of a request alone is a reason to refuse it, undefined if it is not. An adapter asks before it reads the body, and
+ * `handle` asks, too, because programs may call it themselves.
+ * @param bytes how large the body is, or is going to be. NaN if nobody knows
+ */
+export function refusalOf(
+  method: string | undefined,
+  bytes: number,
+  mostBytes: number,
+): "method" | "size" | undefined {
+  if (method !== "POST") return "method";
+  return bytes > mostBytes ? "size" : undefined;
+}
+
 const OUTCOMES: Readonly<Record<OutcomeKind, ReceiverResponse>> = {
   // The common case: without a body, the response costs less.
   handled: { status: 200, headers: {}, body: "" },

@@ -33,9 +33,8 @@ export function readSignatureHeaders(headers: HeadersLike): SignatureHeaders | V
 }
 
 /** Returns the id that a request claims, which is not verified. Undefined if a header is missing or malformed. */
-export function claimedId(headers: HeadersLike): string | undefined {
-  const claimed = readSignatureHeaders(headers);
-  return typeof claimed === "string" ? undefined : claimed.id;
+export function claimedId(sent: SignatureHeaders | VerificationFailure): string | undefined {
+  return typeof sent === "string" ? undefined : sent.id;
 }
 
 /** Returns true for visible ASCII without '.', which separates the parts of the signed content. */

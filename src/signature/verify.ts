@@ -1,6 +1,6 @@
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { isArrayBuffer, isArrayBufferView } from "node:util/types";
-import { type HeadersLike, readSignatureHeaders } from "./headers";
+import { type HeadersLike, readSignatureHeaders, type SignatureHeaders } from "./headers";
 import type { RawBody, VerificationFailure, VerificationResult } from "./result";
 import { keysOf, WebhookSecretError } from "./secret";
 
@@ -38,18 +38,29 @@ export interface Verifier {
  * @throws WebhookSecretError if a secret is malformed or there is none; the message does not repeat it
  * @throws RangeError if the tolerance is not a whole number of seconds, 0 or more
  */
-export function createVerifier({
+export function createVerifier(options: VerifierOptions): Verifier {
+  const check = signatureChecker(options);
+  return {
+    verify: (rawBody, headers) => check(rawBody, readSignatureHeaders(headers)).ok,
+    verifyDetailed: (rawBody, headers) => check(rawBody, readSignatureHeaders(headers)),
+  };
+}
+
+/** What `readSignatureHeaders` returns. */
+export type ReadHeaders = SignatureHeaders | VerificationFailure;
+
+/** Returns what a verifier does with headers that have been read. @throws as `createVerifier` */
+export function signatureChecker({
   secrets,
   toleranceSeconds = DEFAULT_TOLERANCE_SECONDS,
   now = Date.now,
-}: VerifierOptions): Verifier {
+}: VerifierOptions): (rawBody: RawBody, sent: ReadHeaders) => VerificationResult {
   checkTolerance(toleranceSeconds);
   const keys = keysOf(secrets);
 
-  function verifyDetailed(rawBody: RawBody, headers: HeadersLike): VerificationResult {
+  return (rawBody, sent) => {
     const body = hashable(rawBody);
     if (body === undefined) return refused("parsed-body");
-    const sent = readSignatureHeaders(headers);
     if (typeof sent === "string") return refused(sent);
 
     const timestamp = Number(sent.timestamp);
@@ -75,9 +86,7 @@ export function createVerifier({
       }
     }
     return refused("signature-mismatch");
-  }
-
-  return { verifyDetailed, verify: (rawBody, headers) => verifyDetailed(rawBody, headers).ok };
+  };
 }
 
 /**

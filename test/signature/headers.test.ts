@@ -1,5 +1,5 @@
 import type { HeadersLike } from "../../src/signature";
-import { claimedId } from "../../src/signature/headers";
+import { claimedId, readSignatureHeaders } from "../../src/signature/headers";
 import { knownAnswer, knownHeaders, reasonFor, signatureOver, wrongSignatures } from "./support";
 
 const { secret, body, id, signature } = knownAnswer;
@@ -137,8 +137,8 @@ test("the body is hashed once for each key, and not at all without an entry that
 });
 
 test("a request claims an id if its three headers are well-formed", () => {
-  const claiming = (id: string) => claimedId({ ...knownHeaders, "webhook-id": id });
+  const claiming = (id: string) => claimedId(readSignatureHeaders({ ...knownHeaders, "webhook-id": id }));
   expect(claiming(id)).toBe(id);
   expect(claiming("a.b")).toBeUndefined();
-  expect(claimedId({ "webhook-id": id })).toBeUndefined();
+  expect(claimedId(readSignatureHeaders({ "webhook-id": id }))).toBeUndefined();
 });

@@ -1,66 +1,16 @@
-import type { HeadersLike } from "../../signature/headers";
-import { checkNumber, LONGEST_TIMER_MS } from "../limits";
-import { REFUSALS, responseTo } from "../responses";
-import type { LazyReceiver, Receiver, ReceiverResponse, Refusal } from "../types";
-import { receiverGetter } from "./start";
+import { checkNumber, LONGEST_TIMER_MS } from "../optionChecks";
 
 const DEFAULT_BODY_TIMEOUT_MS = 10_000;
 /** So many chunks are joined: a sender may send a million chunks of one byte, and each costs a hundred bytes. */
 const MOST_CHUNKS = 10_000;
+/** How much of a refused body is read and dropped, and for how long, so that its sender can read the response. Then its connection ends. */
+const DRAIN_BYTES = 16 * 1024 * 1024;
+export const DRAIN_MS = 1_000;
 
 /** Options of an adapter. */
 export interface BodyTimeoutOptions {
   /** How long a body may take to arrive, in milliseconds. Default: 10,000. */
   readonly bodyTimeoutMs?: number | undefined;
-}
-
-/** A request of any platform. */
-export interface Sent {
-  readonly method: string | undefined;
-  readonly headers: HeadersLike;
-  /**
-   * Reads the whole body as it was sent, or returns the reason why it is not available.
-   * @throws what the platform reports when the body breaks off
-   */
-  readonly read: () => Uint8Array | Refusal | Promise<Uint8Array | Refusal>;
-}
-
-/**
- * Returns a function that responds to a request of a platform. It never rejects, whatever the request is.
- * @param remedy what to change where something else reads the body first
- * @param look reads what the platform has as its request
- * @throws TypeError for anything but a receiver or a function that creates one: each delivery would get 500
- */
-export function responder<Request>(
-  adapter: string,
-  given: Receiver | LazyReceiver,
-  remedy: string,
-  look: (request: Request, receiver: Receiver) => Sent,
-) {
-  const receiverNow = receiverGetter(adapter, given);
-  const advice = `${adapter}: something read the request body before its signature could be verified. ${remedy}`;
-
-  return async (request: Request): Promise<ReceiverResponse> => {
-    try {
-      const found = receiverNow();
-      // Awaited only once: each await costs every delivery.
-      const receiver = found instanceof Promise ? await found : found;
-      if (receiver === undefined) return REFUSALS["not-ready"];
-      const { method, headers, read } = look(request, receiver);
-      if (method !== "POST") return await receiver.refuse("method");
-      let body: Uint8Array | Refusal;
-      try {
-        body = await read();
-      } catch (error) {
-        return await receiver.refuse("incomplete-body", { error });
-      }
-      if (typeof body !== "string") return await receiver.handle({ method, headers, body });
-      return await receiver.refuse(body, body === "parsed-body" ? { advice } : {});
-    } catch (error) {
-      console.error(`${adapter}: the receiver failed, so the response is 500.`, error);
-      return responseTo("failed");
-    }
-  };
 }
 
 /** Returns how long a body may take to arrive, in milliseconds. @throws RangeError */
@@ -100,4 +50,13 @@ export class BodyBytes {
     // Most bodies arrive in one chunk, which is not copied.
     return first !== undefined && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
   }
+}
+
+/** Returns a function that drops the chunks of a refused body. It returns false once they were too many. */
+export function dropper(): (chunk: { readonly length: number }) => boolean {
+  let left = DRAIN_BYTES;
+  return ({ length }) => {
+    left -= length;
+    return left > 0;
+  };
 }

@@ -1,12 +1,14 @@
 import type { LazyReceiver, Receiver, Refusal } from "../types";
+import { startTimer } from "../waiting";
 import {
   BodyBytes,
   type BodyLimits,
   type BodyTimeoutOptions,
   checkedBodyTimeout,
-  responder,
-  type Sent,
+  DRAIN_MS,
+  dropper,
 } from "./body";
+import { responder } from "./responder";
 
 export type { BodyTimeoutOptions } from "./body";
 
@@ -34,39 +36,69 @@ export function fetchHandler(
   options: BodyTimeoutOptions = {},
 ): (request: Request) => Promise<Response> {
   const timeoutMs = checkedBodyTimeout(options);
-  const respond = responder("fetchHandler", receiver, REMEDY, (request: Request, { maxBodyBytes }) => ({
-    method: request.method,
-    headers: request.headers,
-    read: () => readBody(request, { maxBytes: maxBodyBytes, timeoutMs }),
+  const respond = responder("fetchHandler", receiver, REMEDY, (upload: Upload, { maxBodyBytes }) => ({
+    method: upload.request.method,
+    headers: upload.request.headers,
+    bytes: Number(upload.request.headers?.get("content-length")),
+    read: () => readBody(upload, { maxBytes: maxBodyBytes, timeoutMs }),
   }));
   return async (request) => {
-    const { status, headers, body } = await respond(request);
-    return new Response(body, { status, headers });
+    const upload: Upload = { request, isOpen: Boolean(request.body) };
+    const { status, headers, body } = await respond(upload);
+    // A body that came too late has had its time.
+    if (upload.isOpen && status !== 408) await drop(upload);
+    // Asks the server to end the connection. Not by cancelling the stream: some, such as h3 1, then throw where nobody can catch it.
+    const last = upload.isOpen && { connection: "close" };
+    return new Response(body, { status, headers: { ...headers, ...last } });
   };
 }
 
-function readBody(request: Request, { maxBytes, timeoutMs }: BodyLimits): ReturnType<Sent["read"]> {
-  if (request.bodyUsed || request.body?.locked) return "parsed-body";
-  if (!request.body) return new Uint8Array();
-  const reader = request.body.getReader();
+/** A request whose body may be arriving. */
+interface Upload {
+  readonly request: Request;
+  /** Whether there may be more of the body than was read. */
+  isOpen: boolean;
+  reader?: ReadableStreamDefaultReader<Uint8Array> | undefined;
+}
+
+async function readBody(upload: Upload, { maxBytes, timeoutMs }: BodyLimits): Promise<Uint8Array | Refusal> {
+  const { body, bodyUsed } = upload.request;
+  if (bodyUsed || body?.locked) {
+    upload.isOpen = false;
+    return "parsed-body";
+  }
+  const bytes = new BodyBytes(maxBytes);
+  const end = await readUntil(upload, timeoutMs, (chunk) => bytes.add(chunk));
+  if (end !== "end") return end === "late" ? "incomplete-body" : "size";
+  return bytes.whole();
+}
+
+/** Drops the rest of a refused body, so that its sender can read the response. */
+async function drop(upload: Upload): Promise<void> {
+  // What breaks off here was reported when it was refused.
+  await readUntil(upload, DRAIN_MS, dropper()).catch(() => {});
+}
+
+/** Reads until the body ends, `take` has had enough, or it is late. */
+function readUntil(
+  upload: Upload,
+  milliseconds: number,
+  take: (chunk: Uint8Array) => boolean,
+): Promise<"end" | "enough" | "late"> {
   return new Promise((resolve, reject) => {
-    let bytes: BodyBytes | undefined = new BodyBytes(maxBytes);
-    function settle(result: Uint8Array | Refusal): void {
-      clearTimeout(timer);
-      bytes = undefined;
-      resolve(result);
+    let isLate = false;
+    const stopTimer = startTimer(milliseconds, () => {
+      isLate = true;
+      resolve("late");
+    });
+    async function readAll(): Promise<"end" | "enough"> {
+      upload.reader ??= upload.request.body?.getReader();
+      const { reader } = upload;
+      for (let read = await reader?.read(); read?.done === false; read = await reader?.read())
+        if (isLate || !take(read.value)) return "enough";
+      upload.isOpen = false;
+      return "end";
     }
-    const timer = setTimeout(settle, timeoutMs, "incomplete-body");
-    if (Number(request.headers.get("content-length")) > maxBytes) settle("size");
-    // What is refused is read to its end and dropped. Some servers, such as h3 1, enqueue whatever arrives: they fail where nobody can
-    // catch it once their stream is cancelled, and hold in memory what nobody reads. Others end the connection before the response is sent.
-    async function readAll(): Promise<void> {
-      for (let read = await reader.read(); !read.done; read = await reader.read())
-        if (bytes?.add(read.value) === false) settle("size");
-      if (bytes !== undefined) settle(bytes.whole());
-    }
-    readAll()
-      .catch(reject)
-      .finally(() => clearTimeout(timer));
+    void readAll().then(resolve, reject).then(stopTimer);
   });
 }

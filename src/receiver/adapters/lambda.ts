@@ -1,5 +1,5 @@
 import type { LazyReceiver, Receiver } from "../types";
-import { responder } from "./body";
+import { responder } from "./responder";
 
 /** The parts of an event that are used: of API Gateway's REST (v1) and HTTP (v2) APIs, function URLs, and load balancers. */
 export interface LambdaHttpEvent {
@@ -54,6 +54,8 @@ export function lambdaHandler(
     method: methodOf(event),
     // A header that was sent twice has both values in the first.
     headers: event.multiValueHeaders ?? event.headers ?? {},
+    // It has arrived, whatever its size.
+    bytes: Number.NaN,
     read() {
       const text: unknown = event.body ?? "";
       if (typeof text !== "string") return "parsed-body";

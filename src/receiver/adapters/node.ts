@@ -1,16 +1,17 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Http2ServerRequest, Http2ServerResponse } from "node:http2";
 import type { HeadersLike } from "../../signature/headers";
-import { startTimer } from "../limits";
 import type { LazyReceiver, Receiver, ReceiverResponse, Refusal } from "../types";
+import { startTimer } from "../waiting";
 import {
   BodyBytes,
   type BodyLimits,
   type BodyTimeoutOptions,
   checkedBodyTimeout,
-  responder,
-  type Sent,
+  DRAIN_MS,
+  dropper,
 } from "./body";
+import { responder, type Sent } from "./responder";
 
 /** A request of Node's http, https or http2 server. */
 export type NodeRequest = IncomingMessage | Http2ServerRequest;
@@ -23,8 +24,6 @@ const REMEDY =
   "Express: mount nodeHandler before app.use(express.json()), or keep the bytes with express.json({ verify: (req, res, bytes) => " +
   "{ req.rawBody = bytes; } }). NestJS: app.getHttpAdapter().post(path, nodeHandler(receiver)) before app.listen. Next.js pages: export const config = " +
   "{ api: { bodyParser: false } }. Koa: before any middleware that parses bodies.";
-/** How long the rest of a refused body is read and dropped, so that the sender can read the response. Then its connection ends. */
-const DRAIN_MS = 1_000;
 
 /**
  * Makes a receiver the request handler of Node's http, https and http2 servers, Connect, and Express 4 and 5.
@@ -49,6 +48,7 @@ export function nodeHandler(
   const respond = responder("nodeHandler", receiver, REMEDY, (request: NodeRequest, { maxBodyBytes }) => ({
     method: request.method,
     headers: headersOf(request),
+    bytes: Number(request.headers?.["content-length"]),
     read: () => readBody(request, { maxBytes: maxBodyBytes, timeoutMs }),
   }));
   return async (request, response) => send(request, response, await respond(request));
@@ -76,7 +76,8 @@ function send(request: NodeRequest, given: NodeResponse, { status, headers, body
     // A simulated request is no connection; that of Fastify's `inject` ends without ever being complete.
     if (request.complete !== false || request.readableEnded) return;
     // The sender is still sending. To close the connection now would reset it, and the response would be lost.
-    request.resume();
+    const drop = dropper();
+    request.on("data", (chunk) => drop(chunk) || request.pause()).resume();
     setTimeout(() => request.complete || endConnection(request), DRAIN_MS).unref();
   } catch (error) {
     console.error(
@@ -112,7 +113,6 @@ function readBody(request: NodeRequest, { maxBytes, timeoutMs }: BodyLimits): Re
   const isStream = typeof request.resume === "function";
   if (!isStream && (typeof request.on !== "function" || Object.keys(body ?? {}).length > 0))
     return "parsed-body";
-  if (Number(request.headers?.["content-length"]) > maxBytes) return "size";
   return new Promise((resolve, reject) => {
     const bytes = new BodyBytes(maxBytes);
     const stopTimer = startTimer(timeoutMs, () => settle("incomplete-body"));

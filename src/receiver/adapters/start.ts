@@ -1,6 +1,6 @@
-import { inTime, isThenable } from "../limits";
 import { createLog } from "../reports";
 import type { LazyReceiver, Receiver } from "../types";
+import { inTime, isThenable } from "../waiting";
 
 /** How long the requests wait for a receiver that is being created. */
 const START_TIMEOUT_MS = 10_000;

@@ -1,4 +1,4 @@
-import { checkNumber } from "../limits";
+import { checkNumber } from "../optionChecks";
 import type { Claim, DedupeStore } from "./store";
 
 /** Options of `memoryDedupe`. */

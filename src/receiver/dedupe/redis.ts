@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { requireMethods } from "../limits";
+import { requireMethods } from "../optionChecks";
 import type { Claim, DedupeStore } from "./store";
 
 /** The part of a client of node-redis that is used, versions 4 to 6, also of a cluster, a sentinel or a pool. */

@@ -1,7 +1,7 @@
-import { requireMethods } from "../limits";
-import { KEEP_SECONDS } from "../process";
-import { digestOf } from "./delivery";
+import { KEEP_SECONDS } from "../handlerProcessor";
+import { requireMethods } from "../optionChecks";
 import type { DeliveryQueue } from "./queue";
+import { digestOf } from "./queueProcessor";
 
 /** The part of a `Queue` of BullMQ that is used, versions 5 and 6. */
 export interface BullmqQueue {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { requireMethods } from "../limits";
+import { requireMethods } from "../optionChecks";
 import type { DeliveryQueue } from "./queue";
 
 /** The part of a `PgBoss` that is used, version 12. */

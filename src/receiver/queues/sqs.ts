@@ -1,6 +1,6 @@
-import { checkNumber, requireMethods } from "../limits";
-import { digestOf } from "./delivery";
+import { checkNumber, requireMethods } from "../optionChecks";
 import type { DeliveryQueue } from "./queue";
+import { digestOf } from "./queueProcessor";
 import type { QueueWorker } from "./worker";
 
 /** The part of an `SQS` of `@aws-sdk/client-sqs` that is used: the client with a method for each operation, not `SQSClient`. */

@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener } from "node:http";
+import { refusalOf } from "../../../receiver/responses";
 import { dropBody, LARGEST_BODY, readBody } from "../../../shared/body";
 import { listen } from "../../../shared/listen";
 import { type DeliveryResponse, postDelivery } from "../../../shared/post";
@@ -60,7 +61,7 @@ export function startServer({ port, signing, target, onArrival }: ServerOptions)
     const headers = pairsOf(request.rawHeaders);
     const body = await readBody(request).catch(() => undefined);
     if (body === undefined) return response.destroy();
-    const refusal = refusalOf(request, { headers, body }, signing);
+    const refusal = whyRefused(request, { headers, body }, signing);
     const isRefused = refusal !== undefined;
     const verdict = refusal ?? (signing === undefined ? "not checked" : "verified");
     const isMismatch = verdict === "signature-mismatch";
@@ -80,13 +81,13 @@ export function startServer({ port, signing, target, onArrival }: ServerOptions)
 }
 
 /** Returns why a request is refused, undefined if it is not. */
-function refusalOf(
+function whyRefused(
   { method }: IncomingMessage,
   { headers, body }: Capture,
   signing: SigningSecrets | undefined,
 ): string | undefined {
-  if (method !== "POST") return "method";
-  if (body.byteLength > LARGEST_BODY) return "size";
+  const refusal = refusalOf(method, body.byteLength, LARGEST_BODY);
+  if (refusal !== undefined) return refusal;
   if (signing === undefined) return undefined;
   const result = verifyDetailed(body, headers, signing.secrets, signing.toleranceSeconds);
   return result.ok ? undefined : result.reason;

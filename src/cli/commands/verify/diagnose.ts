@@ -1,5 +1,5 @@
 import { VALIDATION_ID } from "../../../signature/event";
-import { claimedId } from "../../../signature/headers";
+import { claimedId, readSignatureHeaders } from "../../../signature/headers";
 import type { RawBody } from "../../../signature/result";
 import { fingerprintOf } from "../../../signature/secret";
 import { verifyDetailed } from "../../../signature/verify";
@@ -78,7 +78,7 @@ export function diagnose({ capture, signing, receivedAt, now }: DiagnosisOptions
   }
   const tried = all.map((each) => fingerprintOf([each])).join(", ");
   const finding = `No secret that was tried signed it (${tried}), and no usual change of the body explains that.`;
-  const isValidation = claimedId(headers)?.startsWith(VALIDATION_ID);
+  const isValidation = claimedId(readSignatureHeaders(headers))?.startsWith(VALIDATION_ID);
   const onPurpose = " It is of a validation, such as probe, which also sends a broken signature on purpose.";
   return failed("signature-mismatch", isValidation ? finding + onPurpose : finding);
 }

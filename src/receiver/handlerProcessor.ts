@@ -1,19 +1,13 @@
+import { CodedError } from "../shared/codedError";
 import { foreign } from "../shared/escape";
 import type { Claim } from "./dedupe/store";
 import type { TrackedDelivery } from "./delivery";
 import { checkResult, type Work, workFinder } from "./handlers";
-import {
-  checkedTimeout,
-  checkNumber,
-  DeadlineError,
-  inTime,
-  isThenable,
-  requireMethods,
-  startTimer,
-} from "./limits";
+import { checkedTimeout, checkNumber, requireMethods } from "./optionChecks";
 import type { Handling } from "./options";
 import { type Log, ONCE } from "./reports";
 import type { OutcomeKind } from "./types";
+import { inTime, isThenable, startTimer } from "./waiting";
 
 /** What became of a delivery. */
 export interface ProcessingResult {
@@ -40,6 +34,18 @@ export type DeliveryProcessor = (
   key: string,
   signal?: AbortSignal,
 ) => Promise<ProcessingResult>;
+
+/** A handler did not settle in time. It is the reason of its delivery's `signal`. */
+class DeadlineError extends CodedError<"HANDLER_DEADLINE"> {
+  override readonly name = "DeadlineError";
+
+  constructor(milliseconds: number) {
+    super(
+      "HANDLER_DEADLINE",
+      `The handler took longer than ${milliseconds} ms. Hand long work to a queue, or raise handlerTimeoutMs.`,
+    );
+  }
+}
 
 /**
  * Returns a function that claims a delivery, calls the handler, and completes or releases the claim.

@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { asBuffer } from "../../signature/event";
+import type { DeliveryProcessor } from "../handlerProcessor";
 import { checkResult } from "../handlers";
-import { checkedTimeout, inTime, isThenable, refuseOptions, requireMethods } from "../limits";
+import { checkedTimeout, refuseOptions, requireMethods } from "../optionChecks";
 import type { QueueReceiverOptions } from "../options";
-import type { DeliveryProcessor } from "../process";
 import type { Log } from "../reports";
 import type { Delivery } from "../types";
+import { inTime, isThenable } from "../waiting";
 import type { DeliveryQueue, QueuedDelivery } from "./queue";
 
 /** What every queue can store: PostgreSQL and SQS refuse some characters, and SQS has a largest size. */

@@ -1,8 +1,12 @@
-import type { HeadersLike } from "../signature/headers";
 import type { VerificationResult } from "../signature/result";
-import { checkTolerance, createVerifier, LONGEST_TOLERANCE_SECONDS } from "../signature/verify";
-import { inTime } from "./limits";
+import {
+  checkTolerance,
+  LONGEST_TOLERANCE_SECONDS,
+  type ReadHeaders,
+  signatureChecker,
+} from "../signature/verify";
 import type { Secrets } from "./types";
+import { inTime } from "./waiting";
 
 interface DeliveryVerifierOptions {
   readonly toleranceSeconds: number;
@@ -28,10 +32,10 @@ const TIMEOUT_MS = 5_000;
 export function deliveryVerifier(
   secrets: Secrets | (() => Secrets | Promise<Secrets>),
   { toleranceSeconds, now, initial, onError }: DeliveryVerifierOptions,
-): (body: Uint8Array, headers: HeadersLike) => Verified | Promise<Verified> {
+): (body: Uint8Array, sent: ReadHeaders) => Verified | Promise<Verified> {
   checkTolerance(toleranceSeconds, LONGEST_TOLERANCE_SECONDS);
-  const verifierOf = (values: Secrets) => createVerifier({ secrets: values, toleranceSeconds, now });
-  if (typeof secrets !== "function") return verifierOf(secrets).verifyDetailed;
+  const verifierOf = (values: Secrets) => signatureChecker({ secrets: values, toleranceSeconds, now });
+  if (typeof secrets !== "function") return verifierOf(secrets);
   const read = secrets;
   let verifier = initial === undefined ? undefined : verifierOf(initial);
   let askedAt = Number.NEGATIVE_INFINITY;
@@ -64,13 +68,13 @@ export function deliveryVerifier(
     return asking;
   }
 
-  return async (body, headers) => {
+  return async (body, sent) => {
     if (isOlder(goodAt, MAX_AGE_MS)) await askAgain();
     const before = verifier;
     if (before === undefined) return { ok: false, reason: "no-secrets" };
-    const result = before.verifyDetailed(body, headers);
+    const result = before(body, sent);
     if (result.ok || result.reason !== "signature-mismatch") return result;
     await askAgain();
-    return verifier === before ? result : (verifier ?? before).verifyDetailed(body, headers);
+    return verifier === before ? result : (verifier ?? before)(body, sent);
   };
 }
