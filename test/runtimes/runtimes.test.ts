@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { cases, inHaste, post, RECORDER } from "../receiver/adapters/cases";
+import { head, raw } from "../receiver/adapters/wire";
 import { removeFolders } from "../receiver/readme/app";
 import { codeOf, routeOf } from "../receiver/readme/page";
 import { delivered } from "../receiver/support";
@@ -52,7 +54,7 @@ describe.each([
   ["Bun", startBun, imports + bun],
   ["Deno", startDeno, imports + deno],
   ["Cloudflare Workers", startWorker, `${imports}export default { fetch: onFetch };`],
-])("with %s,", (_runtime, start, code) => {
+])("with %s,", (runtime, start, code) => {
   let running: Running;
   beforeAll(async () => {
     running = await start({ "app.ts": inHaste(code), "receiver.ts": RECORDER });
@@ -66,4 +68,16 @@ describe.each([
       expect(await running.next(did.length)).toEqual(did);
     },
   );
+
+  // Deno stops to read, too, and ends the connection half a minute later.
+  if (runtime === "Deno") return;
+  test("an endless body is refused, and its connection ends", async () => {
+    const piece = `10000\r\n${"x".repeat(0x10000)}\r\n`;
+    const { socket, response } = raw(running.port, head({ "transfer-encoding": "chunked" }), piece);
+    // Ten times as much as is dropped.
+    for (let sent = 0; sent < 2560 && !socket.destroyed; sent++)
+      if (!socket.write(piece)) await Promise.race([once(socket, "drain").catch(() => {}), response]);
+    expect(socket.destroyed).toBe(true);
+    expect(await response).toMatch(/^HTTP\/1.1 413 /);
+  });
 });

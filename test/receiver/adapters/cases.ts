@@ -74,6 +74,7 @@ const marked = Buffer.from(`\uFEFF${body}`);
 const odd = Buffer.from([0xef, 0xbb, 0xbf, 0xff, 0xfe, 0x00, 0x7b, 0x0d, 0x0a, 0x20]);
 const compressed = gzipSync(body);
 const genuine = delivered({ body });
+const signedByTwo = delivered({ body });
 const long = Buffer.alloc(1001);
 
 /** Sends a delivery with a header twice. */
@@ -81,6 +82,12 @@ function twice(app: Served, name: string): Promise<number> {
   const { headers, body } = delivered();
   const pairs = Object.entries({ ...headers, "content-length": `${body.length}` });
   return send(app, [...pairs, [name.toUpperCase(), "other"]], body);
+}
+
+/** Sends a delivery with two signatures, of which the second is its own. */
+function signedTwice(app: Served): Promise<number> {
+  const pairs = Object.entries({ ...signedByTwo.headers, "content-length": `${signedByTwo.body.length}` });
+  return send(app, [["Webhook-Signature", "v1,other"], ...pairs], signedByTwo.body);
 }
 
 interface Case {
@@ -153,5 +160,10 @@ export const cases: Readonly<Record<string, Case>> = {
     send: (app) => twice(app, "webhook-timestamp"),
     status: 401,
     did: ["malformed-timestamp"],
+  },
+  "sent with two signatures": {
+    send: signedTwice,
+    status: 200,
+    did: [`job_1 of ${body.length}`, "handled"],
   },
 };
