@@ -56,7 +56,7 @@ function writePages({ cli, engine, losses, verification, receiver, queues }) {
       }).map(([label, name]) => [label, whole(queues[name].cpu), whole(queues[name].perSecond)]),
     ),
   });
-  fill("receiving.md", {
+  fill("deduplication.md", {
     queues: table(
       ["setup", "deliveries per second", "CPU time of the receiver for each"],
       Object.entries(RECEIVERS).map(([label, name]) => [

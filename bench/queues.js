@@ -1,5 +1,5 @@
 // What the hand-off to a queue costs, compared with the same duties by hand around `standardwebhooks` and BullMQ; and how many
-// deliveries one process takes, as docs/receiving.md shows. Redis and PostgreSQL write each delivery to the disk before they confirm it.
+// deliveries one process takes, as docs/deduplication.md shows. Redis and PostgreSQL write each delivery to the disk before they confirm it.
 
 require("ts-node/register/transpile-only");
 const { startDurableRedis } = require("../test/integration/stores/redis.ts");

@@ -39,13 +39,14 @@ test("the page and each recipe with Redis give its client the options that the t
       .map(untyped)
       .filter((line) => /^(lazy|maxR|connectT|socketT|retryS|reconnectOn)\w+: /.test(line));
   };
-  expect(inFile("docs/receiving.md")).toEqual(options);
+  expect(inFile("docs/deduplication.md")).toEqual(options);
   const nodeRedis = source
     .slice(source.indexOf("nodeRedisOptions"))
     .split("\n")
     .filter((line) => /^ {2}\w/.test(line));
   expect(nodeRedis).toHaveLength(4);
-  for (const line of nodeRedis) expect(read("docs/receiving.md")).toContain(untyped(line).replace(/,$/, ""));
+  for (const line of nodeRedis)
+    expect(read("docs/deduplication.md")).toContain(untyped(line).replace(/,$/, ""));
   expect(inFile("examples/recipes/sqs/worker.ts")).toEqual(options);
   expect(inFile("examples/recipes/bullmq/receiver.ts")).toEqual(connecting);
   expect(inFile("examples/recipes/bullmq/worker.ts")).toEqual(waiting);

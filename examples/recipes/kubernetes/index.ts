@@ -24,7 +24,7 @@ const secret = new k8s.core.v1.Secret(
 
 const labels = { app: "webhook-receiver" };
 
-/** Runs receiver.ts. With more than one replica, give its receiver a `redisDedupe` with your application's prefix (docs/receiving.md, "Several processes"). */
+/** Runs receiver.ts. With more than one replica, give its receiver a `redisDedupe` with your application's prefix (docs/deduplication.md, "Several processes"). */
 export const deployment = new k8s.apps.v1.Deployment(
   "receiver",
   {

@@ -14,7 +14,7 @@ async function configuration() {
 /**
  * The first request creates the receiver. Until the secret has a value, deliveries get 503, and are sent again. Several instances run at
  * once and share no memory: if a delivery must not be handled twice, add the `redisDedupe` that
- * node_modules/pulumi-webhook-endpoints/docs/receiving.md shows, with your application's prefix.
+ * node_modules/pulumi-webhook-endpoints/docs/deduplication.md shows, with your application's prefix.
  */
 export const handler = lambdaHandler(async () => {
   const { toleranceSeconds } = await configuration();

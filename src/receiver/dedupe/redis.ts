@@ -58,7 +58,7 @@ return redis.call("DEL", KEYS[1])`;
  * createReceiver({ secrets, dedupe: redisDedupe({ client, prefix: "billing:" }), handlers });
  * ```
  *
- * Which options each client needs, and why, is in `docs/receiving.md`, "Several processes". While Redis cannot be reached, deliveries get
+ * Which options each client needs, and why, is in `docs/deduplication.md`, "Options of the client". While Redis cannot be reached, deliveries get
  * 503, after five seconds at the latest. A Redis that evicts keys (`maxmemory-policy`) or loses its last writes in a
  * failover forgets deliveries, and a retry of one may be handled twice.
  *

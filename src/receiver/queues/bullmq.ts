@@ -26,8 +26,8 @@ const PLAIN = /^[\w-]{1,128}$/;
  * const receiver = createReceiver({ secrets, queue: bullmqQueue(queue) });
  * ```
  *
- * `docs/receiving.md`, "Several processes", says which options the connection needs. Jobs are attempted 11 times, with an exponential backoff from one second on. `attempts` and `backoff` in the queue's
- * `defaultJobOptions` replace these.
+ * `docs/deduplication.md`, "Options of the client", says which options the connection needs. Jobs are attempted 11 times, with an
+ * exponential backoff from one second on. `attempts` and `backoff` in the queue's `defaultJobOptions` replace these.
  *
  * @throws TypeError if the queue is not a `Queue`, such as its name
  */

@@ -150,21 +150,11 @@ export const programs: Readonly<Record<string, Program>> = {
     http.createServer(createYoga({ schema, logging: false, plugins: [${routeOf("GraphQL Yoga")}] })).listen();`),
     ...["graphql", "graphql-yoga"],
   ],
-  srvx: [withFetch(`import { serve } from "srvx";\n${routeOf("srvx")};`), "srvx"],
-  "@whatwg-node/server": [
-    withFetch(`import { createServerAdapter } from "@whatwg-node/server";
-    http.createServer(${routeOf("@whatwg-node/server")}).listen();`),
-    "@whatwg-node/server",
+  srvx: [withFetch(`import { serve } from "srvx";\nserve({ fetch: onFetch });`), "srvx"],
+  "@remix-run/node-fetch-server": [
+    withFetch(`import { createRequestListener } from "@remix-run/node-fetch-server";
+    http.createServer(createRequestListener(onFetch)).listen();`),
+    "@remix-run/node-fetch-server",
   ],
-  ...Object.fromEntries(
-    ["@remix-run/node-fetch-server", "@mjackson/node-fetch-server"].map((name): [string, Program] => [
-      name,
-      [
-        withFetch(`import { createRequestListener } from "${name}";
-        http.createServer(${routeOf("@remix-run/node-fetch-server")}).listen();`),
-        name,
-      ],
-    ]),
-  ),
   "AWS Lambda": [codeOf("AWS Lambda: API Gateway, function URL, load balancer")],
 };

@@ -6,7 +6,7 @@ import { removeFolders, startApp, typeErrors } from "../../receiver/readme/app";
 import { snippetsOf } from "../../receiver/readme/snippets";
 import { delivered, otherSecret, secret } from "../../receiver/support";
 
-const page = read("docs/receiving.md");
+const page = read("docs/monitoring.md");
 const program = snippetsOf(page).find(({ title }) => title === "app.ts, with prom-client")?.code ?? "";
 const folder = mkdtempSync(join(tmpdir(), "monitoring-"));
 afterAll(() => {
