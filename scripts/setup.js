@@ -6,6 +6,7 @@ const { engines } = require("../package.json");
 /** What each command needs besides the dependencies and the build: folders with packages of their own, and tools. */
 const PURPOSES = {
   demo: ["cli"],
+  fast: [],
   test: ["test/integration", "test/runtimes", "cli", "redis", "moto", "languages"],
   bench: ["bench", "test/integration", "cli", "redis"],
   check: ["bench", "test/integration", "test/runtimes"],
