@@ -34,7 +34,6 @@ test("only these files write to a terminal or a log, and each escapes what it wr
     "program/webhookEndpoint.ts", // the program's own names
     "program/webhooksProvider.ts", // its own words
     "provider/engine.ts",
-    "provider/errors.ts", // keeps the plugin of Pulumi from writing
     "receiver/adapters/node.ts", // its own words, and an error as it is
     "receiver/adapters/responder.ts", // the adapter's own words, and an error as it is
     "receiver/reports.ts",
