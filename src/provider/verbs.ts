@@ -58,7 +58,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       else if (problems.length === 0) {
         const { creations, declarations, ifExists, log, originCheck, registrar } = result.run;
         const inputs = { ifExists, ...args } as unknown as EndpointInputs;
-        const urn = noteHiddenInputs(result.run, news, inputs);
+        const urn = noteHiddenInputs(result.run, news, inputs, isNew);
         if (!isNew && olds.adoptId !== undefined && olds.adoptId === args.adoptId)
           declarations.noteSpent(inputs);
         // Once: whoever keeps the endpoint as it is has read it.
@@ -106,7 +106,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       if (isHere) {
         // A resource that adopted or took over this endpoint has it now.
         if (endpoints.isMade(id)) replaces.push("id");
-        if (!isPending(olds)) endpoints.noteDiff(id, replaces.length > 0);
+        if (!isPending(olds)) endpoints.noteDiff(id, olds, replaces.length > 0);
       } else {
         // There, the id may be another endpoint's.
         replaces.push(await originCheck.reasonToMove(id, olds));
@@ -143,7 +143,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       const isOwn = !external && !originCheck.isElsewhere(props);
       accounts.note(id, props);
       if (isPending(props)) await originCheck.assertPendingIsHere(id, props);
-      else if (isOwn) endpoints.noteHad(id);
+      else if (isOwn) endpoints.noteHad(id, props);
       const endpoint = isPending(props)
         ? await registrar.settleForRead(id, props)
         : await existence.find(id, props);
@@ -152,7 +152,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         await originCheck.concludeGone(id, props);
         return {};
       }
-      if (!external) endpoints.noteRead(endpoint.id);
+      if (!external) endpoints.noteRead(endpoint);
       const url = isRecordedUrl(props, endpoint.url) ? props.url : endpoint.url;
       const inputs = { url, type: endpoint.type, ...(ip && { ip }) };
       const { registeredAt, storedAs } = props;

@@ -21,6 +21,8 @@ const sent = (secondsAgo: number | null, more: Partial<Evidence> = {}): Evidence
   ...more,
 });
 /** The first of two kills of one resource, and the second. */
+/** The first two are of the time of one registration, and the last of that of two. */
+const crowded = [made("a", 75), made("b", 74), made("c", 5)];
 const twice = [sent(95, { id: "urn" }), sent(8, { id: "urn" })];
 const b = { url: "https://hooks.example.com/b" };
 const spelled = { url: "HTTPS://HOOKS.example.com:443/a" };
@@ -135,6 +137,12 @@ test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
   // Evidence in doubt otherwise: more fits than evidence, or what nobody can date.
   ["two fits and one registration", "doubt a,b", [made("a", 5), made("b", 3)], [sent(8)]],
   ["three fits and two", "doubt a,b,c", [made("a", 5), made("b", 3), made("c")], [sent(8), sent(7)]],
+  [
+    "two fits of one registration and one of two others",
+    "doubt a,b,c",
+    crowded,
+    [sent(80), sent(8), sent(7)],
+  ],
   ["two fits of one URN that was killed twice", "doubt a,b", [made("a", 90), made("b", 5)], twice],
   ["a registration that nothing dates", "doubt a", [made("a", 500)], [sent(null)]],
   ["a time without a zone", "doubt a", [made("a", 0, { createdAt: "2026-01-01T12:00:00" })], [sent(1)]],

@@ -371,4 +371,15 @@ describe("absence that no response denies", () => {
     const stopped = await world.up([...more, declared("theirs")]);
     expect(stopped).toEqual([expect.stringMatching(new RegExp(`${theirs.id} .*ENDPOINT_EXISTS`, "s"))]);
   });
+
+  test("without a readable state, what a run learns of later proves the same list stale", async () => {
+    await world.up(both);
+    const theirs = world.service.add({ url: urlOf("theirs") });
+    await world.time.pass(60_000);
+    world.pulumi.isThere = false;
+    fault("list", { kind: "blank", delayMs: 3_000 });
+    // Of the first one, nothing is known that the list lacks.
+    const stopped = await world.up([declared("z"), ...both, declared("theirs")], { parallel: 1 });
+    expect(stopped).toEqual([expect.stringMatching(new RegExp(`${theirs.id} .*ENDPOINT_EXISTS`, "s"))]);
+  });
 });

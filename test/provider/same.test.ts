@@ -95,6 +95,21 @@ describe.each(SERVICES)("at a service that stores a url %s", (_, spell, path) =>
     },
   );
 
+  test.each([true, false])(
+    "it is named, although a resource that has an endpoint declares exactly the stored url (killed: %s)",
+    async (isKilled) => {
+      const [exact, spelled] = [declared("b", spell(path)), declared("a", path)];
+      expect(await world.up([exact])).toEqual([]);
+      await world.time.pass(60_000);
+      await lostUp([exact, spelled], isKilled);
+      const made = ids();
+      const [, id = ""] = made;
+      const problems = await world.up([exact, spelled]);
+      expect(problems).toEqual([expect.stringMatching(new RegExp(`${id} .*REGISTRATION_IN_DOUBT`, "s"))]);
+      expect(ids()).toEqual(made);
+    },
+  );
+
   test("a stop about it names ways on that go on", async () => {
     const program = [declared("a", path)];
     await lostUp(program, true);

@@ -1,3 +1,4 @@
+import { keyOf } from "../../src/provider/facts/identity";
 import type { Deployment, Resource } from "../../src/provider/facts/resource";
 import { StackState } from "../../src/provider/facts/stackState";
 import { NATIVE_TYPE_TOKEN, TYPE_TOKEN } from "../../src/shared/permanent";
@@ -88,7 +89,7 @@ test("each interrupted creation is evidence with its own window and ip, that of 
     ...[creating("lost", serviceSentAt(2_000)), creating("lost"), creating("lost", { inputs })],
     creating("lost", { ...staging, ...serviceSentAt(3_000) }),
   ];
-  const lost = { id: urnOf("lost"), ip: null, before: [] };
+  const lost = { id: `${urnOf("lost")} ${keyOf(wanted)}`, ip: null, before: [] };
   expect(evidenceIn({ pending_operations })).toEqual([
     { ...lost, serviceSentAt: 2_000 },
     { ...lost, serviceSentAt: 1_000 },
@@ -132,7 +133,8 @@ test("a resource of the stack has its endpoint, whatever its provider and type, 
       resource("leaving", { ...foreign, inputs: wanted, delete: true }),
     ],
   });
-  const kindOf = (id: string, more: object = wanted) => state.holderOf({ id, ...more }, origin)?.kind;
+  const kindOf = (id: string, more: object = wanted) =>
+    state.holderOf({ id, ...more }, { origin, graceMs: 20_000 })?.kind;
   const names = (kind: string | undefined) =>
     Object.values(state.endpoints.concat(foreigners))
       .filter(({ id = "" }) => kindOf(id) === kind)

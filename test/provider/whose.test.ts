@@ -199,7 +199,60 @@ describe("at a service that uses ids again", () => {
     expect(await world.up([declared("a"), declared("b")], { refresh: true })).toEqual([]);
     settled([declared("a"), declared("b")]);
   });
+
+  describe.each([
+    ["fail", {}],
+    ["register", { ifExists: "register" }],
+  ] as const)("with ifExists: %s, once somebody has deleted the endpoint with the highest id", (_, more) => {
+    const replaced = [declared("a"), declared("b", "new", more)];
+    let id = "";
+    beforeEach(async () => {
+      await heals([declared("a"), declared("b")]);
+      await world.time.pass(60_000);
+      [, id = ""] = ids();
+      world.service.remove(id);
+    });
+    afterEach(() => expect(ids()).toContain(id));
+
+    test("a replacement that gets its id is not stopped, and is not deleted with it", () => heals(replaced));
+
+    test.each(["is killed", "gets no response"])(
+      "a replacement that gets its id and %s is taken over",
+      async (what) => {
+        if (what === "is killed") await killedUp(replaced, "done");
+        else {
+          world.service.fault({ operation: "register", kind: "late-response", delayMs: 60_000 });
+          await world.up(replaced);
+        }
+        await heals(replaced);
+      },
+    );
+
+    test("what another resource registers under its id is that resource's, and its own is registered again by a refresh", async () => {
+      const program = [declared("a"), declared("b"), declared("c", "c", more)];
+      expect(await world.up(program)).toEqual([]);
+      expect(ids()).toHaveLength(2);
+      expect(await world.up(program, { refresh: true })).toEqual([]);
+      await heals(program);
+    });
+  });
 });
+
+test.each([0, 1])(
+  "what a killed run registered is taken over, although another kill of the resource left an operation for another url (of %d)",
+  async (at) => {
+    const [first, second] = [declared("a", "1"), declared("a", "2")];
+    await killedUp([first], "done");
+    await world.time.pass(GRACE_MS);
+    // What it made comes after the operation of the second one, so that this is still open.
+    await killedUp([second], "done");
+    const other = declared("b", "1");
+    const program = at === 0 ? [other, second] : [second, other];
+    world.service.habits = { lagMs: 4_000 };
+    expect(await world.up(program)).toEqual([]);
+    settled(program);
+  },
+);
 
 describe("an endpoint that a dynamic resource written by hand has", () => {
   const old = (isSecret: boolean): Declared => ({ ...declared("old", "h"), type: HAND_WRITTEN, isSecret });

@@ -10,13 +10,13 @@ export class Declarations {
   readonly #urns = new Map<string, string[]>();
   /** The inputs whose `adoptId` has no effect any more. */
   readonly #spent = new Set<string>();
-  /** In one spelling each. */
-  readonly #urls = new Set<string>();
+  /** Of the resources that are to get an endpoint, in one spelling each. */
+  readonly #newUrls = new Set<string>();
   readonly #secretUrls = new Set<string>();
 
-  /** @param urn undefined if nobody told it */
-  note(inputs: EndpointInputs, urn: string | undefined): void {
-    this.#urls.add(normalizeUrl(inputs.url));
+  /** @param urn undefined if nobody told it @param isNew whether the resource is to get an endpoint */
+  note(inputs: EndpointInputs, urn: string | undefined, isNew: boolean): void {
+    if (isNew) this.#newUrls.add(normalizeUrl(inputs.url));
     const urns = this.#urns.get(keyOfArguments(inputs)) ?? [];
     if (urn !== undefined && !urns.includes(urn)) this.#urns.set(keyOfArguments(inputs), [...urns, urn]);
   }
@@ -39,9 +39,9 @@ export class Declarations {
     return this.#secretUrls.has(normalizeUrl(url));
   }
 
-  /** Returns whether a resource declares this url. */
-  hasUrl(url: string): boolean {
-    return this.#urls.has(normalizeUrl(url));
+  /** Returns whether a resource that is to get an endpoint declares this url. */
+  hasNewUrl(url: string): boolean {
+    return this.#newUrls.has(normalizeUrl(url));
   }
 
   /** Returns the URNs of the resources with these inputs. */

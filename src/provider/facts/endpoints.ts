@@ -1,4 +1,6 @@
 import type { Endpoint } from "../../client";
+import { isMadeLater } from "./same";
+import type { RecordedTimes } from "./time";
 
 /** What a verb of this run has noted about an endpoint. */
 type Note = "had" | "made" | "kept" | "replaced" | "named" | "read" | "deleted" | "denied";
@@ -9,10 +11,13 @@ type Note = "had" | "made" | "kept" | "replaced" | "named" | "read" | "deleted" 
  */
 export class Endpoints {
   readonly #notes = new Map<string, Set<Note>>();
+  /** When those were made that resources of the stack have, or had: several with one id, where the service uses ids again. */
+  readonly #times = new Map<string, RecordedTimes[]>();
 
-  /** A resource of the stack has this endpoint, or had it. */
-  noteHad(id: string): void {
+  /** A resource of the stack has this endpoint, or had it. @param recorded when it was made */
+  noteHad(id: string, recorded: RecordedTimes): void {
     this.#note(id, "had");
+    this.#times.set(id, [...(this.#times.get(id) ?? []), recorded]);
   }
 
   /** `create` returns it: registered, adopted or taken over. A resource has it from now on, though no list may show it yet. */
@@ -24,8 +29,8 @@ export class Endpoints {
   }
 
   /** `diff` keeps the resource of this endpoint, or replaces it. */
-  noteDiff(id: string, isReplaced: boolean): void {
-    this.#note(id, "had");
+  noteDiff(id: string, recorded: RecordedTimes, isReplaced: boolean): void {
+    this.noteHad(id, recorded);
     if (isReplaced) this.#notes.get(id)?.delete("kept");
     this.#note(id, isReplaced ? "replaced" : "kept");
   }
@@ -36,13 +41,14 @@ export class Endpoints {
   }
 
   /** A refresh has read it, and the engine's next `diff` only displays what changed (engine rule 7). */
-  noteRead(id: string): void {
-    this.#note(id, "had");
-    this.#note(id, "read");
+  noteRead(endpoint: Endpoint): void {
+    this.noteHad(endpoint.id, endpoint);
+    this.#note(endpoint.id, "read");
   }
 
   /** This run has deleted it, or it is gone. A list may show it for some seconds more, and the service may use its id again. */
   noteDeleted(id: string): void {
+    this.#times.delete(id);
     this.#notes.set(id, new Set<Note>(["deleted"]));
   }
 
@@ -56,9 +62,15 @@ export class Endpoints {
     return this.#has(id, "made");
   }
 
-  /** Returns whether a resource of the stack has it, as far as a verb of this run was asked about it. */
-  isOurs(id: string): boolean {
-    return this.#has(id, "had") || this.#has(id, "made");
+  /**
+   * Returns whether a resource of the stack has it, as far as a verb of this run was asked about it. What was made later than what has its id
+   * is another one.
+   *
+   * @param graceMs how long after it was sent a registration may still be made
+   */
+  isOurs(endpoint: Pick<Endpoint, "id"> & Partial<Endpoint>, graceMs: number): boolean {
+    const known = this.#times.get(endpoint.id) ?? [];
+    return this.isMade(endpoint.id) || known.some((each) => !isMadeLater(endpoint, each, graceMs));
   }
 
   isDeleted(id: string): boolean {

@@ -1,13 +1,16 @@
 import type { Endpoint } from "../../client";
 import { AFTER_INPUT, type PendingRegistration } from "../../shared/permanent";
 import type { PendingState } from "../state";
-import { isPendingId } from "./identity";
-import type { Resource } from "./resource";
+import { isPendingId, keyOf } from "./identity";
+import { type Resource, wantedBy } from "./resource";
 import { isInWindow, parseTimestamp } from "./time";
 
 /** A registration that may have made an endpoint: of a pending resource, or an interrupted creation. */
 export interface Evidence {
-  /** The pending resource's id, or the URN of the interrupted creation. Evidence with one id stands for at most one endpoint. */
+  /**
+   * The pending resource's id, or the URN of the interrupted creation, and what that was to get: a resource may have been declared otherwise
+   * since. Evidence with one id stands for at most one endpoint.
+   */
   readonly id: string;
   /** Undefined if the state encrypts it. */
   readonly ip: string | null | undefined;
@@ -23,9 +26,10 @@ export function evidenceOf(resource: Partial<Resource>): Evidence {
   const { before, attemptedAt } = (outputs?.pending ?? {}) as Partial<PendingRegistration>;
   const { ip = null } = { ...inputs, ...outputs };
   const isPending = isPendingId(id);
+  const wanted = wantedBy(resource);
   const sentAt = isPending ? attemptedAt : afterOf(resource);
   return {
-    id: isPending ? id : urn,
+    id: isPending ? id : `${urn} ${wanted ? keyOf(wanted) : ""}`,
     ip: typeof ip === "string" || ip === null ? ip : undefined,
     serviceSentAt: typeof sentAt === "number" ? sentAt : undefined,
     before: Array.isArray(before) ? before : [],

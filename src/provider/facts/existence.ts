@@ -4,17 +4,11 @@ import { foreign } from "../../shared/escape";
 import type { EngineLog } from "../engine";
 import { EndpointError, isUnauthorized } from "../errors";
 import type { Denial, Listing, Service } from "./service";
-import { LAG_MS, PRECISION_MS, parseTimestamp, WORTH_A_LINE_MS } from "./time";
+import { LAG_MS, PRECISION_MS, parseTimestamp, type RecordedTimes, WORTH_A_LINE_MS } from "./time";
 
 /** How many ids prove a list stale at most: one `get` each. */
 const MOST_PROBES = 3;
 const PAUSE_MS = 1_000;
-
-/** When an endpoint was made, as far as the state tells, or a list. */
-export interface RecordedTimes {
-  readonly createdAt?: string | null;
-  readonly registeredAt?: number;
-}
 
 /** An endpoint as a list shows it, readable or not. */
 export type Row = Endpoint | UnrecognizedEndpoint;
@@ -39,7 +33,8 @@ export class Existence {
   /** What an earlier run made is older than this one. */
   readonly #startedAt: number;
   #settling: Promise<void> | undefined;
-  readonly #staleness = new WeakMap<Listing, Promise<boolean>>();
+  /** By list, which of the ids that it lacks were asked for, and whether there is such an endpoint. */
+  readonly #probes = new WeakMap<Listing, Map<string, Promise<boolean>>>();
 
   constructor(private readonly options: ExistenceOptions) {
     this.#startedAt = options.clock.now();
@@ -104,23 +99,24 @@ export class Existence {
    *
    * @param ids of endpoints that should exist
    */
-  isStale(list: Listing, ids: Iterable<string>): Promise<boolean> {
-    const known = this.#staleness.get(list);
-    if (known !== undefined) return known;
-    const missing = [...ids].filter((id) => !list.byId.has(id)).slice(0, MOST_PROBES);
-    const exists = async (id: string) => {
-      const isDenied = isDenial(await this.options.service.get(id));
-      if (isDenied) this.options.onDenied?.(id);
-      return !isDenied;
-    };
-    const asking = Promise.all(missing.map(exists)).then((found) => found.includes(true));
-    this.#staleness.set(list, asking);
-    return asking;
+  async isStale(list: Listing, ids: Iterable<string>): Promise<boolean> {
+    const probes = this.#probes.get(list) ?? new Map<string, Promise<boolean>>();
+    this.#probes.set(list, probes);
+    for (const id of ids)
+      if (probes.size < MOST_PROBES && !list.byId.has(id) && !probes.has(id))
+        probes.set(id, this.#exists(id));
+    return (await Promise.all(probes.values())).includes(true);
   }
 
   /** Returns whether a list may still lack an endpoint because it was made just now. */
   mayLag(made: RecordedTimes): boolean {
     return this.#lagLeft(made) > 0;
+  }
+
+  async #exists(id: string): Promise<boolean> {
+    const isDenied = isDenial(await this.options.service.get(id));
+    if (isDenied) this.options.onDenied?.(id);
+    return !isDenied;
   }
 
   /** Returns undefined for a list that failed. A key that is refused for the list is refused for each get too: one request shows that. */

@@ -1,9 +1,8 @@
 import type { Endpoint } from "../../client";
 import { foreign } from "../../shared/escape";
-import type { Origin } from "../../shared/permanent";
 import { nameOf } from "../../shared/urn";
 import { quoted } from "../../shared/words";
-import type { Endpoints } from "./endpoints";
+import type { Context } from "../context";
 import type { Resource } from "./resource";
 import type { StackState } from "./stackState";
 
@@ -47,13 +46,13 @@ export type OwnerOf = (endpoint: Pick<Endpoint, "id"> & Partial<Endpoint>) => Ow
 
 export function ownersIn(
   state: Pick<StackState, "holderOf"> | undefined,
-  { endpoints, origin }: { readonly endpoints: Endpoints; readonly origin: Origin },
+  { endpoints, origin, graceMs }: Pick<Context, "endpoints" | "origin" | "graceMs">,
 ): OwnerOf {
   return (endpoint) => {
     const { id } = endpoint;
     if (endpoints.isDeleted(id)) return { kind: "deleted" };
-    if (endpoints.isOurs(id)) return { kind: "own" };
-    const holder = state?.holderOf(endpoint, origin);
+    if (endpoints.isOurs(endpoint, graceMs)) return { kind: "own" };
+    const holder = state?.holderOf(endpoint, { origin, graceMs });
     if (holder === undefined) return { kind: "nobody" };
     const { kind, resource } = holder;
     return kind === "own" ? { kind: resource.delete ? "leaving" : "own" } : { kind, resource };

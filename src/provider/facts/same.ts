@@ -3,7 +3,7 @@ import type { Endpoint } from "../../client";
 import type { Recognition } from "../../shared/permanent";
 import { isUrl, normalizeUrl, sameUrl } from "../../shared/url";
 import type { EndpointState } from "../state";
-import { PRECISION_MS, parseTimestamp } from "./time";
+import { PRECISION_MS, parseTimestamp, type RecordedTimes } from "./time";
 
 /** What the state says of an endpoint, as far as it tells which one that is. */
 export type Recorded = Pick<EndpointState, "url" | "type"> & Partial<EndpointState>;
@@ -22,17 +22,27 @@ export function sameness(
   listed: Pick<Endpoint, "url" | "type" | "createdAt">,
   graceMs: number,
 ): "same" | "other" | "unknown" {
+  if (isMadeLater(listed, recorded, graceMs)) return "other";
   const { createdAt = null, registeredAt } = recorded;
   const made = parseTimestamp(listed.createdAt);
-  const exactly = parseTimestamp(createdAt);
   const isEqual = recorded.type === listed.type && isRecordedUrl(recorded, listed.url);
-  if (made !== undefined && exactly !== undefined) return made <= exactly + PRECISION_MS ? "same" : "other";
-  if (made !== undefined && registeredAt !== undefined) {
-    if (made > registeredAt + graceMs) return "other";
-    const isEdited = made <= registeredAt + PRECISION_MS && !/^\d+$/.test(id);
-    return isEqual || isEdited ? "same" : "unknown";
-  }
-  return isEqual ? "same" : "unknown";
+  if (made === undefined || isEqual) return isEqual ? "same" : "unknown";
+  if (parseTimestamp(createdAt) !== undefined) return "same";
+  const isEdited = registeredAt !== undefined && made <= registeredAt + PRECISION_MS && !/^\d+$/.test(id);
+  return isEdited ? "same" : "unknown";
+}
+
+/** Returns whether a listed endpoint was made later than a recorded one with its id: then the service has used the id again. */
+export function isMadeLater(
+  listed: Partial<Pick<Endpoint, "createdAt">>,
+  { createdAt = null, registeredAt }: RecordedTimes,
+  graceMs: number,
+): boolean {
+  const made = parseTimestamp(listed.createdAt ?? null);
+  const exactly = parseTimestamp(createdAt);
+  if (made === undefined) return false;
+  if (exactly !== undefined) return made > exactly + PRECISION_MS;
+  return registeredAt !== undefined && made > registeredAt + graceMs;
 }
 
 /** Returns whether a url is the recorded one, as it was declared or as the service stored it. */

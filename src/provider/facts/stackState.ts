@@ -4,7 +4,7 @@ import { sameUrl } from "../../shared/url";
 import { afterOf, type Evidence, evidenceOf } from "./evidence";
 import { isPendingId, keyOf } from "./identity";
 import { type Deployment, providerNameOf, type Resource, type Wanted, wantedBy } from "./resource";
-import { isRecordedUrl, nearlySameUrl } from "./same";
+import { isMadeLater, isRecordedUrl, nearlySameUrl } from "./same";
 
 /** Whose evidence is wanted: that of an endpoint of one provider, and of the resources that declare it. */
 export interface EvidenceQuery {
@@ -52,12 +52,15 @@ export class StackState {
 
   /**
    * Returns the resource of the stack that has an endpoint of today's account, or may have it. Ids may count for each account, so what was
-   * recorded with another base URL or key must have its url and type, too.
+   * recorded with another base URL or key must have its url and type, too. What was made later than what has its id is another one.
    */
-  holderOf(endpoint: Pick<Endpoint, "id"> & Partial<Endpoint>, origin: Origin): Holder | undefined {
-    const all = this.#with(endpoint.id).filter(
-      (each) => isEndpointToken(each.type) && isOwn(each, endpoint, origin),
-    );
+  holderOf(
+    endpoint: Pick<Endpoint, "id"> & Partial<Endpoint>,
+    { origin, graceMs }: { readonly origin: Origin; readonly graceMs: number },
+  ): Holder | undefined {
+    const isIts = (each: Resource) =>
+      isOwn(each, endpoint, origin) && !isMadeLater(endpoint, { ...each.outputs }, graceMs);
+    const all = this.#with(endpoint.id).filter((each) => isEndpointToken(each.type) && isIts(each));
     const own = all.find((each) => !each.delete) ?? all[0];
     return own === undefined ? this.holderOfOtherType(endpoint) : { resource: own, kind: "own" };
   }

@@ -8,6 +8,12 @@ const LEAST_GRACE_MS = 20_000;
 /** How long a wait must be to be worth a line, in milliseconds. */
 export const WORTH_A_LINE_MS = 1_000;
 
+/** When an endpoint was made, as far as the state tells, or a list. */
+export interface RecordedTimes {
+  readonly createdAt?: string | null;
+  readonly registeredAt?: number;
+}
+
 /** Returns how long after a registration was sent the service may still make its endpoint, in milliseconds. */
 export function gracePeriodFor(timeoutMs: number): number {
   return Math.max(2 * timeoutMs, LEAST_GRACE_MS);

@@ -57,7 +57,7 @@ export class CreationCheck {
     const decision = looked.value;
     if (decision?.kind === "adopt") {
       const others = await stack.others();
-      const taken = takenElsewhere(decision.endpoint, others, this.context.origin);
+      const taken = takenElsewhere(decision.endpoint, others, this.context);
       if (taken) return [taken.message];
       this.#sayAdoption(inputs, decision.endpoint, { urn, read: describeRead(others) });
     }

@@ -40,7 +40,7 @@ export function match(
   const mayBeIt = (endpoint: Endpoint) => mayBeMadeHere(ownerOf(endpoint));
   const { fitting, fits } = fitsOf(equal.filter(mayBeIt), evidence, graceMs);
   const holder = fits.map(ownerOf).find(isOtherType);
-  const why = holder ? describeOwner(holder) : reasonToDoubt({ fitting, fits }, wanted);
+  const why = holder ? describeOwner(holder) : reasonToDoubt({ fitting, fits }, wanted, graceMs);
   if (why !== undefined) return { kind: "doubt", endpoints: fits, why };
   const [endpoint] = fits;
   const by = fitting.find((each) => endpoint && isFit(endpoint, each, graceMs));
@@ -73,10 +73,25 @@ function isNear({ url, type }: Endpoint, wanted: Wanted): boolean {
   return type === wanted.type && !sameUrl(url, wanted.url) && nearlySameUrl(wanted.url, url);
 }
 
-function reasonToDoubt({ fitting, fits }: Fits, { ip }: Wanted): string | undefined {
-  const count = new Set(fitting.map(({ id }) => id)).size;
-  if (fits.length > count)
+/**
+ * Returns whether each endpoint may come of a registration of its own. The first in time gets the one whose window ends first: if that leaves
+ * none for another one, no other choice would help.
+ */
+function isExplained({ fitting, fits }: Fits, graceMs: number): boolean {
+  const taken = new Set<string>();
+  return fits.every((endpoint) => {
+    const by = fitting.find((each) => !taken.has(each.id) && isFit(endpoint, each, graceMs));
+    if (by) taken.add(by.id);
+    return by !== undefined;
+  });
+}
+
+function reasonToDoubt({ fitting, fits }: Fits, { ip }: Wanted, graceMs: number): string | undefined {
+  if (!isExplained({ fitting, fits }, graceMs)) {
+    const count = new Set(fitting.map(({ id }) => id)).size;
+    if (fits.length <= count) return "some registrations fit more endpoints than they can have made";
     return `${fits.length} endpoints fit ${count === 1 ? "one registration" : `${count} registrations`}`;
+  }
   if (fitting.some((each) => each.ip !== (ip ?? null)))
     return "the registration had another ip, or one that the state encrypts, and the service tells no ip";
   if (fitting.some(({ serviceSentAt }) => serviceSentAt === undefined))

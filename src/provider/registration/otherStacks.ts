@@ -1,8 +1,8 @@
 import type { Endpoint } from "../../client";
 import { foreign } from "../../shared/escape";
-import type { Origin } from "../../shared/permanent";
 import { nameOf } from "../../shared/urn";
 import { commandLine, countOf } from "../../shared/words";
+import type { Context } from "../context";
 import { EndpointError } from "../errors";
 import type { OtherStacks } from "../facts/stackSource";
 import { StackState } from "../facts/stackState";
@@ -11,10 +11,10 @@ import { StackState } from "../facts/stackState";
 export function takenElsewhere(
   endpoint: Endpoint,
   others: OtherStacks | undefined,
-  origin: Origin,
+  { origin, graceMs }: Pick<Context, "origin" | "graceMs">,
 ): EndpointError | undefined {
   for (const [stack, deployment] of others?.states ?? []) {
-    const holder = new StackState(deployment).holderOf(endpoint, origin);
+    const holder = new StackState(deployment).holderOf(endpoint, { origin, graceMs });
     const isIts = holder?.kind === "own" && holder.resource.outputs?.baseUrl === origin.baseUrl;
     if (holder === undefined || !isIts || holder.resource.delete) continue;
     const name = JSON.stringify(nameOf(holder.resource.urn));

@@ -64,7 +64,7 @@ export class Registrar {
   }
 
   async #takeOrRegister(inputs: EndpointInputs): Promise<Given> {
-    const { declarations, endpoints, graceMs, log, origin, registrations, stack } = this.context;
+    const { declarations, endpoints, graceMs, log, registrations, stack } = this.context;
     const { decision, list, whyWithoutState } = await this.search.forCreate(inputs);
     if (decision.kind === "take") {
       const { endpoint, by } = decision;
@@ -76,7 +76,7 @@ export class Registrar {
     if (decision.kind === "adopt") {
       const { endpoint } = decision;
       const others = await stack.others(inputs);
-      const taken = takenElsewhere(endpoint, others, origin);
+      const taken = takenElsewhere(endpoint, others, this.context);
       if (taken) throw taken;
       const read = describeRead(others);
       // Who names an endpoint knows it, but not who else may have it.
@@ -105,7 +105,7 @@ export class Registrar {
 
   /** @param list what was there before */
   async #register(inputs: EndpointInputs, list: Listing): Promise<Given> {
-    const { clock, declarations, endpoints, log, origin, registrations, service } = this.context;
+    const { clock, declarations, endpoints, graceMs, log, origin, registrations, service } = this.context;
     const { url, type, ip } = inputs;
     const there = list.endpoints.filter(({ id }) => !endpoints.isDeleted(id));
     const before = this.#idsBefore(inputs, list);
@@ -115,8 +115,11 @@ export class Registrar {
     };
     try {
       const endpoint = await service.register({ url, type, ip }, noteSent);
-      const isListed = list.byId.has(endpoint.id) && !endpoints.isDeleted(endpoint.id);
-      const wasThere = isListed || endpoints.isOurs(endpoint.id);
+      const { id } = endpoint;
+      const isListed = list.byId.has(id) && !endpoints.isDeleted(id);
+      // What a complete list lacked, and is not of this run, was not there: its id was used again.
+      const wasThere =
+        isListed || endpoints.isMade(id) || (!list.complete && endpoints.isOurs(endpoint, graceMs));
       if (wasThere) throw notRegistered(inputs, endpoint);
       const registeredAt = service.time() ?? undefined;
       return { endpoint: endpoints.noteMade(endpoint), registeredAt };
@@ -181,7 +184,7 @@ export class Registrar {
       if (refusal) throw refusal;
       registrations.close(own);
       if (decision.kind !== "take") return undefined;
-      endpoints.noteHad(decision.endpoint.id);
+      endpoints.noteHad(decision.endpoint.id, decision.endpoint);
       return decision.endpoint;
     });
   }

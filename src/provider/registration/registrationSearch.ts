@@ -165,7 +165,8 @@ export class RegistrationSearch {
     urns: readonly string[] = [],
   ): Known {
     const { declarations } = this.context;
-    const declares = (other: string) => declarations.hasUrl(other) || (state?.declares(other, urns) ?? false);
+    const declares = (other: string) =>
+      declarations.hasNewUrl(other) || (state?.declares(other, urns) ?? false);
     return {
       evidence,
       ownerOf: ownersIn(state, this.context),
