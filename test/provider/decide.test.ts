@@ -355,7 +355,11 @@ test("a stop names the ids, the times and each way on, one a line", () => {
 
 test.each([
   ["create", undefined, [/set adoptId: "a"\. /, /set ifExists: "register" for one run\. /]],
-  ["read", "read", [/set adoptId: "a" and run `pulumi up`/, /set ifExists: .* and run `pulumi up`/]],
+  [
+    "read",
+    "read",
+    [/set adoptId: "a", and run `pulumi up`\. /, /set ifExists: "register" for one `pulumi up`\. /],
+  ],
 ] as const)(
   "a doubt of a %s names ways that this command can go",
   (_, settledFor, [adopting, registering]) => {
@@ -368,7 +372,7 @@ test.each([
 
 test.each([
   ["create", undefined, ["set adoptId to its id.", 'set ifExists: "register" for one run, which']],
-  ["read", "read", ["set adoptId to its id and run `pulumi up`.", "for one run and run `pulumi up`, which"]],
+  ["read", "read", ["set adoptId to its id, and run `pulumi up`.", "for one `pulumi up`, which"]],
   ["delete", "delete", ["Delete it there, if there is one, and run `pulumi state delete` for the resource."]],
 ] as const)("what a %s cannot tell names ways that this command can go", (_, settledFor, ways) => {
   const unknowable = { kind: "unknowable", isStale: false } as const;

@@ -117,8 +117,8 @@ function stillPending(
         ...(settledFor === "delete"
           ? ["Delete it there, if there is one, and run `pulumi state delete` for the resource."]
           : [
-              `If it is there, ${set("adoptId to its id", settledFor)}.`,
-              `If it is not, ${set('ifExists: "register" for one run', settledFor)}, which registers another one.`,
+              `If it is there, ${setAdoptId(" to its id", settledFor)}.`,
+              `If it is not, ${setRegister(settledFor)}, which registers another one.`,
             ]),
       ],
     },
@@ -200,9 +200,13 @@ function describeEndpoints(endpoints: readonly Shown[]): string {
   return `${named.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
 }
 
-/** Says to set something in the program, which only an `up` reads. */
-function set(what: string, settledFor: Circumstances["settledFor"]): string {
-  return settledFor === undefined ? `set ${what}` : `set ${what} and run \`pulumi up\``;
+/** Says to set `adoptId`. Only an `up` acts on what a program declares. @param value as `adoptIdOf` returns it */
+function setAdoptId(value: string, settledFor: Circumstances["settledFor"]): string {
+  return `set adoptId${value}${settledFor === undefined ? "" : ", and run `pulumi up`"}`;
+}
+
+function setRegister(settledFor: Circumstances["settledFor"]): string {
+  return `set ifExists: "register" for one ${settledFor === undefined ? "run" : "`pulumi up`"}`;
 }
 
 /** @param isEqual false if the endpoints only nearly have the declared url: then nothing but `adoptId` takes one */
@@ -214,7 +218,7 @@ function waysOn(
   const [{ id } = { id: "" }] = endpoints;
   const isOne = endpoints.length === 1;
   return [
-    `If ${isOne ? "it" : "one of them"} is this resource's, ${set(`adoptId${isOne ? adoptIdOf(id) : " to its id"}`, settledFor)}. (A resource that ` +
+    `If ${isOne ? "it" : "one of them"} is this resource's, ${setAdoptId(isOne ? adoptIdOf(id) : " to its id", settledFor)}. (A resource that ` +
       "has another endpoint already also needs another name, without an alias.)",
     isEqual &&
       (ifExists === "adopt"
@@ -222,7 +226,7 @@ function waysOn(
         : `To take over everything that exists and this program declares, unless another stack has them (${commandLine("get", id, " --all")} tells), run \`WEBHOOKS_IF_EXISTS=adopt pulumi up\` (in a pipeline with --yes), without an edit.`),
     `If another stack has it${isEqual ? "" : ` (${commandLine("get", id, " --all")} tells)`}, move that resource here with \`pulumi state move\`, or declare another url or type.`,
     `If nobody needs it, delete it with ${commandLine("delete", id)} (in a pipeline with --yes).`,
-    `To register another one on purpose, ${set('ifExists: "register" for one run', settledFor)}. Each event is then delivered to both.`,
+    `To register another one on purpose, ${setRegister(settledFor)}. Each event is then delivered to both.`,
   ].filter((way) => way !== false);
 }
 
