@@ -382,4 +382,36 @@ describe("absence that no response denies", () => {
     const stopped = await world.up([declared("z"), ...both, declared("theirs")], { parallel: 1 });
     expect(stopped).toEqual([expect.stringMatching(new RegExp(`${theirs.id} .*ENDPOINT_EXISTS`, "s"))]);
   });
+
+  test.each(["up", "refresh"] as const)(
+    "%s does not take over what was deleted by hand and a list still shows, and what was denied once is taken over",
+    async (command) => {
+      const begun = async (lose: () => Promise<unknown>) => {
+        begin();
+        await world.up(both);
+        await lose();
+        await world.time.pass(60_000);
+      };
+      const lost = async () => {
+        fault("register", { kind: "late-commit", delayMs: 12_000 });
+        expect(await world.up(all)).toHaveLength(1);
+      };
+      const lose = command === "up" ? () => killedUp(all) : lost;
+      await begun(lose);
+      for (const each of world.unowned()) world.service.remove(each);
+      fault("list", { kind: "stale", delayMs: 3_000, times: 2 });
+      await world.time.pass(1_000);
+      expect(await world.run(command, all)).toEqual([]);
+      expect(
+        world.stack.resources.filter(({ id }) => !world.service.endpoints.some((each) => each.id === id)),
+      ).toEqual([]);
+
+      await begun(lose);
+      const [made] = world.unowned();
+      fault("get", { kind: "status", status: 404 });
+      expect(await world.run(command, all)).toEqual([]);
+      expect(world.unowned()).toEqual([]);
+      expect(world.service.endpoints).toContain(made);
+    },
+  );
 });

@@ -1,6 +1,6 @@
 import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/shared/permanent";
 import { urnOf } from "./engineModel";
-import { urlOf, World } from "./world";
+import { declared, urlOf, World } from "./world";
 
 const inputs = { url: urlOf("jobs"), type: "production", __provider: PROVIDER_CODE } as const;
 const NAME = "organization/mail/dev";
@@ -64,3 +64,23 @@ test("a backend that may be another one is not asked", async () => {
   world.environment = {};
   expect((await world.plugin().create({ ...inputs, ifExists: "adopt" })).id).toBe(id);
 });
+
+test.each([
+  ["names it too", (id: string) => ({ adoptId: id })],
+  ["may adopt it", () => ({ ifExists: "adopt" as const })],
+])(
+  "of two resources with nearly one url, only one gets the endpoint while other stacks are read, where the second one %s",
+  async (_, more) => {
+    const world = new World();
+    world.environment = { PULUMI_BACKEND_URL: "file:///states" };
+    world.pulumi.others = { "organization/secret/dev": null };
+    const { id } = world.service.add({ url: urlOf("jobs") });
+    const first = declared("first", "jobs/", { adoptId: id });
+    const problems = await world.up([first, declared("second", "jobs", more(id))]);
+    expect(problems).toEqual([
+      expect.stringMatching(/another resource of this stack already has it.*ADOPT_TAKEN/),
+    ]);
+    expect(world.stack.resources.map((each) => each.id)).toEqual([id]);
+    expect(world.service.changes).toEqual([]);
+  },
+);

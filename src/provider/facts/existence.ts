@@ -1,6 +1,8 @@
 import type { Endpoint, UnrecognizedEndpoint } from "../../client";
 import { type Clock, sleep } from "../../client/clock";
 import { foreign } from "../../shared/escape";
+import { PENDING_PREFIX } from "../../shared/permanent";
+import { CLEAR_OPERATIONS } from "../../shared/words";
 import type { EngineLog } from "../engine";
 import { EndpointError, isUnauthorized } from "../errors";
 import type { Denial, Listing, Service } from "./service";
@@ -80,17 +82,17 @@ export class Existence {
   }
 
   /**
-   * Asks for an endpoint that a list shows, before a resource adopts it: a list may show what is being deleted. Returns undefined if it is
-   * gone. @throws EndpointError `STILL_LISTED`
+   * Asks for an endpoint that a list shows, before a resource adopts it or takes it over: a list may show what is being deleted. Returns false
+   * if it is gone. @throws EndpointError `STILL_LISTED`
    */
-  async confirm({ id, createdAt }: Endpoint): Promise<Endpoint | undefined> {
+  async confirm({ id, createdAt }: Endpoint, verb: "adopt" | "take over"): Promise<boolean> {
     const { service } = this.options;
     const first = await service.get(id);
-    if (!isDenial(first)) return first;
-    if (!(await this.#shownAfterLag(id, { createdAt }, first))) return undefined;
+    if (!isDenial(first)) return true;
+    if (!(await this.#shownAfterLag(id, { createdAt }, first))) return false;
     const second = await service.get(id);
-    if (!isDenial(second)) return second;
-    throw stillListed("adopt", id, second);
+    if (!isDenial(second)) return true;
+    throw stillListed(verb, id, second);
   }
 
   /**
@@ -203,11 +205,15 @@ export function isDenial(answer: Row | Denial): answer is Denial {
   return "deniedAt" in answer;
 }
 
-function stillListed(verb: "read" | "delete" | "adopt", id: string, { cause }: Denial): EndpointError {
-  const wayOn =
-    verb === "adopt"
-      ? 'set ifExists: "register" for one run, which registers another one'
-      : "run `pulumi state delete` for the resource";
+/** How to go on without an endpoint that the service shows for ever. */
+const WITHOUT_IT = {
+  read: "run `pulumi state delete` for the resource",
+  delete: "run `pulumi state delete` for the resource",
+  adopt: 'set ifExists: "register" for one run, which registers another one',
+  "take over": `forget its registration: \`pulumi state delete\` for a resource whose id begins with ${PENDING_PREFIX}, or \`${CLEAR_OPERATIONS}\` after a killed run`,
+};
+
+function stillListed(verb: keyof typeof WITHOUT_IT, id: string, { cause }: Denial): EndpointError {
   return new EndpointError(
     "STILL_LISTED",
     `cannot ${verb} endpoint ${foreign(id)}: the service answers as if it did not exist, and its list still shows it. Nothing was changed. Ways on:`,
@@ -215,7 +221,7 @@ function stillListed(verb: "read" | "delete" | "adopt", id: string, { cause }: D
       cause,
       ways: [
         "Run the same command again: a proxy in front of the service, or one of its servers, may have answered.",
-        `If the service goes on showing what it has deleted, ${wayOn}.`,
+        `If the service goes on showing what it has deleted, ${WITHOUT_IT[verb]}.`,
       ],
     },
   );

@@ -36,7 +36,7 @@ export class Registrations {
     return error && !this.isClosed(error) ? error : undefined;
   }
 
-  /** Nobody looks any more for what this registration made: that is known, or the user said to register another endpoint. */
+  /** Nobody looks any more for what this registration made: that is known or spared, or the user said to register another. */
   close({ id }: Pick<Evidence, "id">): void {
     this.#closed.add(id);
   }

@@ -115,7 +115,7 @@ export class StackState {
 
   /**
    * The creations that killed runs left. Those that adopt do not count, because nothing was registered, and neither do those whose resource
-   * was recorded after they began. Two kills leave two operations of one URN.
+   * was recorded since, with the same url, type and ip. Two kills leave two operations of one URN.
    */
   get interrupted(): readonly Resource[] {
     return this.#creations

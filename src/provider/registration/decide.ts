@@ -78,7 +78,8 @@ export type Decision =
   | { readonly kind: "none" };
 
 /**
- * Decides what a resource gets. Pure: it is the table of `docs/architecture.md`, row by row in this order.
+ * Decides what a resource gets. Pure: it is the table of `docs/architecture.md`, row by row in this order, but for the list that a get shows
+ * to be stale: `registrationSearch.ts` asks.
  *
  * @returns the decision, and whether it needs a proof that the state is this stack's: it would be another one without what only the state
  *   says. A stop and a wait need none, unless the state alone says whether the `adoptId` is spent
@@ -119,7 +120,8 @@ function ruleFor(wish: Wish, facts: Facts, known: Known): Decision {
   const isListPartial = !list.complete || unreadable.some(({ url }) => url === null);
   const register = (despite?: Stop): Decision => ({ kind: "register", isListPartial, despite });
   const stop = (reason: Stop) => (ifExists === "register" ? register(reason) : reason);
-  // Of a partial list, nothing shows that it is the only one; and without the state, nothing shows that it is not this stack's own.
+  // Of a partial list, nothing shows that it is the only one. A state that may be another stack's does not show that it is nobody's here; one
+  // that cannot be read hides only what this run does not touch.
   const mayAdopt = ifExists === "adopt" && facts.proof?.proven !== false;
   const isOnly = mayAdopt && !isListPartial && unreadableEqual.length === 0 && equal.length === 1;
   const [only] = isOnly ? equal.filter((each) => ownerOf(each).kind === "nobody") : [];
@@ -140,7 +142,7 @@ function ruleFor(wish: Wish, facts: Facts, known: Known): Decision {
   if (only) return { kind: "adopt", endpoint: only };
   if (equal.length + unreadableEqual.length === 0) return register();
   // Rows that cannot be read count, too: nothing says that they are another's.
-  const left = list.endpoints.filter((each) => isFree(ownerOf(each))).length + unreadable.length;
+  const left = list.endpoints.filter((each) => ownerOf(each).kind === "nobody").length + unreadable.length;
   const owner = equal.map(ownerOf).find(isOtherType);
   return stop({ kind: "exists", endpoints: [...equal, ...unreadableEqual], left, owner });
 }

@@ -95,7 +95,11 @@ function exists(
   );
 }
 
-/** Returns the error for a registration without a response that no list settles. @param isStale whether a get has shown that the list is */
+/**
+ * Returns the error for a list that cannot tell whether an endpoint is there: it is partial, has rows that cannot be read, or is stale.
+ *
+ * @param isStale whether a get has shown that it is
+ */
 function stillPending(
   { url }: Wanted,
   isStale: boolean,

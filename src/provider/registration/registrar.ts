@@ -10,6 +10,7 @@ import { endpointsLike, keyOf } from "../facts/identity";
 import { storedSpelling } from "../facts/same";
 import type { Listing } from "../facts/service";
 import { type EndpointInputs, type EndpointState, type PendingState, stateOf } from "../state";
+import { endpointOf } from "./decide";
 import { describeRead, takenElsewhere } from "./otherStacks";
 import {
   adopts,
@@ -66,6 +67,10 @@ export class Registrar {
   async #takeOrRegister(inputs: EndpointInputs): Promise<Given> {
     const { declarations, endpoints, graceMs, log, registrations, stack } = this.context;
     const { decision, list, whyWithoutState } = await this.search.forCreate(inputs);
+    const others = decision.kind === "adopt" ? await stack.others(inputs) : undefined;
+    const found = endpointOf(decision);
+    // Since the decision, a resource with nearly this url may have got it: its turn is another one.
+    if (found && endpoints.isOurs(found, graceMs)) return this.#takeOrRegister(inputs);
     if (decision.kind === "take") {
       const { endpoint, by } = decision;
       registrations.close(by);
@@ -75,7 +80,6 @@ export class Registrar {
     }
     if (decision.kind === "adopt") {
       const { endpoint } = decision;
-      const others = await stack.others(inputs);
       const taken = takenElsewhere(endpoint, others, this.context);
       if (taken) throw taken;
       const read = describeRead(others);
@@ -95,9 +99,9 @@ export class Registrar {
       );
     else if (decision.kind === "register" && decision.isListPartial)
       log.warn(
-        "the service lists only a part of its endpoints, so nobody can tell whether one that is registered now exists already.",
+        "the service lists only a part of its endpoints, or some that cannot be read, so nobody can tell whether one that is registered now exists already.",
       );
-    // The pending resource that this one replaces made nothing, or the user said to register another one.
+    // Those of this url, type and ip made nothing, or the user said to register another one.
     for (const pending of registrations.pendingLike(inputs))
       if (pending.ip === (inputs.ip ?? null)) registrations.close(pending);
     return this.#register(inputs, list);

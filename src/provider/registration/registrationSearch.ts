@@ -15,7 +15,10 @@ import type { EndpointInputs } from "../state";
 import { type Decision, decide, endpointOf, type Facts, type Wish } from "./decide";
 import type { Known } from "./match";
 
-/** How long a registration without a response is looked for at least, in milliseconds since it was sent. By default, `timeoutSeconds`. */
+/**
+ * How long `create` looks for a registration without a response at least, in milliseconds since it was sent; otherwise `timeoutSeconds`. What is
+ * made later, within the grace period, the next command finds.
+ */
 const LEAST_LOOK_MS = 5_000;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 2_000;
@@ -71,6 +74,7 @@ export class RegistrationSearch {
     for (let pauseMs = FIRST_PAUSE_MS; ; ) {
       const waitedMs = list.sentAt - firstSentAt;
       const { decision, needsProof } = decide(wish, { ...gathered, proof, list, graceMs, waitedMs });
+      const found = endpointOf(decision);
       const whyWithoutState = proof?.proven === false ? proof.why : stack.unreadable;
       if (needsProof && prove) {
         proof = await prove();
@@ -78,10 +82,10 @@ export class RegistrationSearch {
         if (pauseMs === FIRST_PAUSE_MS) this.#say(wish.wanted, decision.milliseconds);
         await listAfter(Math.min(pauseMs, decision.milliseconds));
         pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
-      } else if (decision.kind === "adopt" && decision.endpoint !== gathered.named) {
+      } else if (found && found !== gathered.named) {
         // A list may show what is being deleted. What `adoptId` names was asked for already.
-        const endpoint = await existence.confirm(decision.endpoint);
-        if (endpoint !== undefined) return { decision: { kind: "adopt", endpoint }, list, whyWithoutState };
+        const verb = decision.kind === "adopt" ? "adopt" : "take over";
+        if (await existence.confirm(found, verb)) return { decision, list, whyWithoutState };
         list = await service.list();
       } else if (!restsOnWhatIsMissing(decision, wish) || !(await this.#isStale(list))) {
         return { decision, list, whyWithoutState };
