@@ -372,6 +372,16 @@ describe("absence that no response denies", () => {
     expect(stopped).toEqual([expect.stringMatching(new RegExp(`${theirs.id} .*ENDPOINT_EXISTS`, "s"))]);
   });
 
+  test("a get that fails proves nothing, and is repeated for the next registration", async () => {
+    await world.up(both);
+    await world.time.pass(60_000);
+    world.service.remove(idOf("x"));
+    fault("get", { kind: "status", status: 400 });
+    const more = [...both, declared("v"), declared("w")];
+    expect(await world.up(more, { parallel: 1 })).toHaveLength(1);
+    expect(sent().slice(-3)).toEqual(["get", "get", "register"]);
+  });
+
   test("without a readable state, what a run learns of later proves the same list stale", async () => {
     await world.up(both);
     const theirs = world.service.add({ url: urlOf("theirs") });

@@ -104,9 +104,13 @@ export class Existence {
   async isStale(list: Listing, ids: Iterable<string>): Promise<boolean> {
     const probes = this.#probes.get(list) ?? new Map<string, Promise<boolean>>();
     this.#probes.set(list, probes);
-    for (const id of ids)
-      if (probes.size < MOST_PROBES && !list.byId.has(id) && !probes.has(id))
-        probes.set(id, this.#exists(id));
+    for (const id of ids) {
+      if (probes.size >= MOST_PROBES || list.byId.has(id) || probes.has(id)) continue;
+      const probe = this.#exists(id);
+      // Another resource that needs the list asks again.
+      probe.catch(() => probes.delete(id));
+      probes.set(id, probe);
+    }
     return (await Promise.all(probes.values())).includes(true);
   }
 
