@@ -15,8 +15,11 @@ const made = (id: string, secondsAgo: number | null = 0, more: Partial<Endpoint>
   return { id, ...wanted, createdAt, updatedAt: createdAt, ...more };
 };
 /** A registration that was sent so many seconds before now. */
-const sent = (secondsAgo: number | null, more: Partial<Evidence> = {}): Evidence => ({
-  ...{ id: `sent ${secondsAgo}`, ip: null, before: [] },
+const sent = (
+  secondsAgo: number | null,
+  { before = [], ...more }: Partial<Omit<Evidence, "before">> & { readonly before?: readonly string[] } = {},
+): Evidence => ({
+  ...{ id: `sent ${secondsAgo}`, ip: null, before: new Set(before) },
   serviceSentAt: secondsAgo === null ? undefined : NOW - secondsAgo * 1000,
   ...more,
 });
@@ -63,6 +66,9 @@ const adopting: More = { wish: { ifExists: "adopt" } };
 const registering: More = { wish: { ifExists: "register" } };
 const settling: More = { wish: { verb: "settle" } };
 const odd = (url: string | null): More => ({ list: { unrecognized: [{ id: "x", url }] } });
+/** As many as would take minutes if each were compared with each. */
+const manyIds = Array.from({ length: 500_000 }, (_, at) => `odd ${at}`);
+const manyOdd = { unrecognized: manyIds.map((id) => ({ id, url: null })) };
 /** A second list, when the first can no longer lag behind. */
 const later: More = { waitedMs: 5_000 };
 const naming = (named?: Endpoint, more: Partial<More> = {}): More => ({
@@ -241,6 +247,13 @@ test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
   ["an unreadable one with this url, and no evidence", "exists x", [], [], odd(wanted.url)],
   // Otherwise.
   ["a partial list", "register, partial", [], [], partial],
+  [
+    "half a million rows that cannot be read, each from before",
+    "register, partial",
+    [],
+    [sent(100, { before: manyIds })],
+    { ...later, list: manyOdd },
+  ],
   ["nothing", "register", []],
   ["another url", "register", [made("a", 5, b)]],
   ["another type", "register", [made("a", 5, { type: "development" })]],

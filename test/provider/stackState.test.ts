@@ -89,7 +89,7 @@ test("each interrupted creation is evidence with its own window and ip, that of 
     ...[creating("lost", serviceSentAt(2_000)), creating("lost"), creating("lost", { inputs })],
     creating("lost", { ...staging, ...serviceSentAt(3_000) }),
   ];
-  const lost = { id: `${urnOf("lost")} ${keyOf(wanted)}`, ip: null, before: [] };
+  const lost = { id: `${urnOf("lost")} ${keyOf(wanted)}`, ip: null, before: new Set() };
   expect(evidenceIn({ pending_operations })).toEqual([
     { ...lost, serviceSentAt: 2_000 },
     { ...lost, serviceSentAt: 1_000 },
@@ -105,7 +105,7 @@ test("a pending resource of the state is evidence, at this base URL, whatever it
   const of = (more: object) =>
     evidenceIn({ resources: [resource("a", { id: "pending:1", outputs: { ...outputs, ...more } })] });
   expect(of({ account: "rotated" })).toEqual([
-    { id: "pending:1", ip: null, serviceSentAt: 5, before: ["wh_1"] },
+    { id: "pending:1", ip: null, serviceSentAt: 5, before: new Set(["wh_1"]) },
   ]);
   expect(of({ pending: { ...pending, attemptedAt: null } })).toMatchObject([{ serviceSentAt: undefined }]);
   expect(of({ baseUrl: "https://other.example.com" })).toEqual([]);

@@ -17,7 +17,7 @@ export interface Evidence {
   /** When it was sent, or the time after which it was sent, in milliseconds on the service's clock. Undefined: nothing dates it. */
   readonly serviceSentAt: number | undefined;
   /** The ids that were listed before it was sent, as far as somebody noted them. */
-  readonly before: readonly string[];
+  readonly before: ReadonlySet<string>;
 }
 
 /** Returns what a pending resource or an interrupted creation says of its registration. */
@@ -32,7 +32,7 @@ export function evidenceOf(resource: Partial<Resource>): Evidence {
     id: isPending ? id : `${urn} ${wanted ? keyOf(wanted) : ""}`,
     ip: typeof ip === "string" || ip === null ? ip : undefined,
     serviceSentAt: typeof sentAt === "number" ? sentAt : undefined,
-    before: Array.isArray(before) ? before : [],
+    before: new Set(Array.isArray(before) ? before : []),
   };
 }
 
@@ -56,5 +56,5 @@ export function isFit(
   const made = parseTimestamp(createdAt);
   const isInTime =
     made === undefined || serviceSentAt === undefined || isInWindow(made, serviceSentAt, graceMs);
-  return isInTime && !before.includes(id);
+  return isInTime && !before.has(id);
 }

@@ -133,7 +133,7 @@ function ruleFor(wish: Wish, facts: Facts, known: Known): Decision {
   if (evidence.length > 0) {
     const mayBeIt = unreadable
       .filter(({ url }) => url === null || sameUrl(url, wanted.url))
-      .some(({ id }) => evidence.some(({ before }) => !before.includes(id)));
+      .some(({ id }) => evidence.some(({ before }) => !before.has(id)));
     if (!list.complete || mayBeIt) return stop({ kind: "unknowable", isStale: false });
     const milliseconds = timeLeft(evidence, facts);
     if (milliseconds > 0) return { kind: "wait", milliseconds };
