@@ -9,7 +9,7 @@ export class Registrations {
   readonly #pending = new Map<string, Map<string, Evidence>>();
   /** The registrations of this run that failed so, by url and type. */
   readonly #failed = new Map<string, PendingError>();
-  /** A pending resource's id, or the URN of an interrupted creation. */
+  /** The ids of evidence. */
   readonly #closed = new Set<string>();
 
   /** Notes a pending resource, and returns what it says of its registration. */

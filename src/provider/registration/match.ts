@@ -11,7 +11,7 @@ export interface Known {
   /** What may have made an endpoint for the resource. */
   readonly evidence: readonly Evidence[];
   readonly ownerOf: OwnerOf;
-  /** Returns whether another resource of this stack declares exactly this url. */
+  /** Returns whether another resource of this stack that is to get an endpoint declares exactly this url. */
   readonly declares: (url: string) => boolean;
   /** Whether the resource's `adoptId` has no effect any more: it has an endpoint, or had this `adoptId` before. */
   readonly isSpent: boolean;
