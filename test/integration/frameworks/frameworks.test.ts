@@ -105,7 +105,8 @@ describe.each(Object.entries(programs))("with %s,", (name, program) => {
       if (sent % 100 === 99) most = Math.max(most, await memory());
     }
     expect(socket.destroyed).toBe(true);
-    expect(await response).toMatch(/^HTTP\/1.1 413 /);
+    // Who still writes when a server on Node ends the connection may find that out before the response.
+    expect(await response).toMatch(/^(HTTP\/1.1 413 |$)/);
     expect(Math.max(most, await memory()) - before).toBeLessThan(50 * 2 ** 20);
   });
 });
