@@ -8,15 +8,15 @@ const page = read("docs/resource.md");
 test("the page of the resource lists every setting with its three places, whether it is required, and its default", () => {
   const rows = page.match(/^\| `[a-z]\w*` \| `webhooks:.*$/gm) ?? [];
   const listed = rows.map((row) => {
+    const [name = "", ...places] = [...row.matchAll(/`([^`]+)`/g)].slice(0, 3).map(([, text = ""]) => text);
     const [, byDefault, orThis] = /[Dd]efault `?(\w+)|`(\w+)` \(the default\)/.exec(row) ?? [];
-    const places = [...row.matchAll(/`([^`]+)`/g)].slice(0, 3).map(([, name]) => name);
-    return [...places, row.endsWith("Required. |"), byDefault ?? orThis];
+    // What the client does without a header or a scheme is no default of the setting.
+    const isOfClient = !("byDefault" in (Reflect.get(SETTINGS, name) ?? {}));
+    return [name, ...places, row.endsWith("Required. |"), isOfClient ? undefined : (byDefault ?? orThis)];
   });
-  // Without a header or a scheme, the client has defaults of its own.
-  const ofClient: Record<string, string> = { apiKeyHeader: "X", apiKeyScheme: "none" };
   const known = SETTING_NAMES.map((name) => {
     const { variable, ...setting } = SETTINGS[name];
-    const byDefault = "byDefault" in setting ? setting.byDefault : ofClient[name];
+    const byDefault = "byDefault" in setting ? setting.byDefault : undefined;
     return [name, `webhooks:${name}`, variable, "neededAs" in setting, byDefault];
   });
   expect(listed).toEqual(known);
