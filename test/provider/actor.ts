@@ -52,6 +52,8 @@ const START_MS = 2_000;
 const LAG_MS = 5_000;
 /** An endpoint is dated a little before its registration at most, also where clocks differ: what is older is nobody's doubt. */
 const CLEARLY_OLDER_MS = 12_000;
+/** A person who decides so often goes in a circle. */
+const MOST_STOPS = 200;
 const ADOPTION = /NOT_FOUND|ADOPT_TAKEN|ADOPT_MISMATCH/;
 const STOP = new RegExp(`REGISTRATION_IN_DOUBT|ENDPOINT_EXISTS|STILL_PENDING|${ADOPTION.source}`);
 
@@ -125,8 +127,7 @@ export class Actor {
       // Sentence 1: not within the window of a registration without a response.
       if (this.#isInDoubt(step.args)) return;
       const other = service.add({ ...step.args });
-      // With a used-again id, the same url and the same type, nobody could tell it from what was deleted.
-      if (this.#isTakenForOurs(other)) return service.remove(other);
+      if (this.world.isTakenForOurs(other)) return service.remove(other);
       this.#others.push(other);
       await this.world.time.pass(CLEARLY_OLDER_MS);
     } else if (step.do === "adopt") {
@@ -134,7 +135,9 @@ export class Actor {
       const old = this.#program.get(slot);
       const found = service.endpoints.filter(({ account }) => account === (old?.provider || "default"));
       const { id: adoptId, url, type } = found[step.at % found.length] ?? {};
-      if (adoptId && url && type)
+      // Of two with one url, type and adoptId, nothing tells which is to adopt: an error asks to name it in only one of them.
+      const isNamed = [...this.#program].some(([at, { args }]) => at !== slot && args.adoptId === adoptId);
+      if (adoptId && url && type && !isNamed)
         this.#program.set(slot, { name: `r${slot}`, ...old, args: { url, type, adoptId } });
     } else if (step.do === "behind") {
       // Not one that was registered and is not recorded yet: nobody could know it again. What is written by hand would not notice.
@@ -161,12 +164,6 @@ export class Actor {
     const interrupted = pendingCreates.filter(isIts).map(evidenceOf);
     const isSoon = ({ serviceSentAt = now }: Evidence) => now <= serviceSentAt + GRACE_MS + CLEARLY_OLDER_MS;
     return [...pending, ...interrupted].some(isSoon);
-  }
-
-  #isTakenForOurs(endpoint: Registered): boolean {
-    const key = this.world.keyIn(endpoint.account, endpoint);
-    const { resources } = this.world.stack;
-    return resources.some((each) => each.id === endpoint.id && this.world.keyOf(each) === key);
   }
 
   async #run({ command, replace, kill, ...rest }: Run): Promise<void> {
@@ -205,6 +202,7 @@ export class Actor {
     await this.world.time.pass(START_MS);
     const { service } = this.world;
     const [before, { length }] = [service.endpoints.filter((each) => this.world.has(each)), this.world.shown];
+    const unowned = this.world.unowned();
     const problems = await this.world.run(command, program, options).catch((error: unknown) => {
       if (!(error instanceof Killed)) throw error;
       return ["killed"];
@@ -212,6 +210,9 @@ export class Actor {
     // No operation tells the next run to wait for what this one has sent.
     if (problems.includes("killed") && !this.world.pulumi.showsOperations)
       await this.world.time.pass(GRACE_MS);
+    // Without an operation, nothing but lists tells of what a killed run made, and one that lacks it is believed (docs/resource.md).
+    if (!this.world.pulumi.showsOperations)
+      for (const each of unowned) if (service.denied.byList.has(each)) this.#unknowable.add(each);
     this.#noteDropped(before, [...problems, ...this.world.shown.slice(length).map(({ message }) => message)]);
     for (const problem of problems) this.#tell(problem);
     for (const warning of this.world.warnings.slice(this.#warned)) {
@@ -306,6 +307,8 @@ export class Actor {
     }
     const stop = stopOf(stopped) ?? "";
     this.stops.push(stop);
+    if (this.stops.length > MOST_STOPS)
+      throw new Error(["it stops again and again", ...this.story].join("\n"));
     if (ADOPTION.test(stop) && this.#hasNoEffect(stopped))
       this.#unasked.push(`adoptId has no effect once there is an endpoint: ${stop}`);
     this.#tell(`a person decides about ${stopped.name}`);

@@ -135,7 +135,9 @@ export class World {
       const { url, type } = args;
       if (old?.outputs.url === url && old.outputs.type === type) continue;
       if (old) this.service.remove(old.id);
-      const { id } = this.service.add({ url, type });
+      const first = this.service.add({ url, type });
+      const { id } = this.isTakenForOurs(first) ? this.service.add({ url, type }) : first;
+      if (id !== first.id) this.service.remove(first);
       const its = { urn, type: HAND_WRITTEN, provider: providerUrnOf(""), isSecret };
       const inputs = { url, type, __provider: "exports.handler = …" };
       const rest = this.stack.resources.filter((each) => each !== old);
@@ -203,6 +205,15 @@ export class World {
     return this.stack.resources.some(
       (each) => isOf(endpoint, each) && (type ?? each.type) === each.type && isIts(each),
     );
+  }
+
+  /**
+   * Returns whether what was just registered has the id, the url and the type of what a resource of the stack had: nobody could tell it from
+   * that.
+   */
+  isTakenForOurs(endpoint: Registered): boolean {
+    const key = this.keyIn(endpoint.account, endpoint);
+    return this.stack.resources.some((each) => each.id === endpoint.id && this.keyOf(each) === key);
   }
 
   /** What is at the service, and not in the state. */
