@@ -19,12 +19,6 @@ const urls = [
   "https://C.example.com",
   "https://c.example.com/",
 ];
-/**
- * Whether services have oddities, proxies deny and replicas lag, too: `npm run fuzz -- --habits`. Not in `npm test`: some of these runs end in
- * what no excuse of the model names yet.
- */
-const isWide = process.env.FUZZ_HABITS === "1";
-const wide = <T>(arbitrary: T): T[] => (isWide ? [arbitrary] : []);
 const spellings: readonly ((url: string) => string)[] = [
   (url) => url.replace(/\/(\?|$)/, "$1"),
   (url) => url.replace("/Y", "/y"),
@@ -50,10 +44,10 @@ const kinds = ["unreachable", "lost-before", "lost-after", "hang-before", "hang-
 const how: fc.Arbitrary<Omit<Fault, "operation">> = fc.oneof(
   fc.constantFrom(...kinds, "truncated", "empty").map((kind) => ({ kind })),
   fc.record({ kind: fc.constantFrom("late-response", "late-commit"), delayMs }),
-  ...wide(fc.record({ kind: fc.constantFrom("stale", "blank"), delayMs: lagMs })),
+  fc.record({ kind: fc.constantFrom("stale", "blank"), delayMs: lagMs }),
   fc
     .record({
-      status: fc.constantFrom(400, 401, 408, 409, 429, 500, 502, 503, ...wide(404), ...wide(410)),
+      status: fc.constantFrom(400, 401, 408, 409, 429, 500, 502, 503, 404, 410),
       effect: fc.boolean(),
     })
     .map(({ status, effect }) => ({ kind: "status" as const, status, effect: effect && status >= 500 })),
@@ -84,7 +78,7 @@ const rarely = <T>(what: fc.Arbitrary<T>) => fc.option(what, { freq: 7, nil: und
 const kill: fc.Arbitrary<Kill> = fc.record({
   after: fc.array(fc.nat(3), { minLength: 1, maxLength: 2 }),
   at: fc.constantFrom("request", "registration", "registration"),
-  isCtrlC: isWide ? fc.constantFrom(false, false, true) : fc.constant(false),
+  isCtrlC: fc.constantFrom(false, false, true),
 });
 const run = <T extends Command>(command: fc.Arbitrary<T>, kills: fc.Arbitrary<Kill | undefined>) =>
   fc.record({
@@ -109,10 +103,10 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.oneof(
   one(1, declare(fc.record({ provider }))),
   one(1, declare(fc.constant({ deleteBeforeReplace: true }))),
   one(2, fc.record({ do: fc.constant("other"), args })),
-  one(isWide ? 2 : 0, fc.record({ do: fc.constant("adopt"), slot, at: fc.nat(9) })),
+  one(2, fc.record({ do: fc.constant("adopt"), slot, at: fc.nat(9) })),
   // What was adopted is replaced, and the run that does it is cut short.
   {
-    weight: isWide ? 1 : 0,
+    weight: 1,
     arbitrary: fc
       .tuple(slot, fc.nat(9), args, fault, run(fc.constant("up"), kill))
       .map(([slot, at, args, fault, cut]): Step[] => [
@@ -125,7 +119,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.oneof(
   },
   // In slots of their own.
   one(
-    isWide ? 1 : 0,
+    1,
     fc.record({
       do: fc.constant("declare"),
       slot: fc.constantFrom(4, 5),
@@ -136,12 +130,12 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.oneof(
       }),
     }),
   ),
-  one(isWide ? 1 : 0, fc.record({ do: fc.constant("remove"), slot: fc.constantFrom(4, 5) })),
+  one(1, fc.record({ do: fc.constant("remove"), slot: fc.constantFrom(4, 5) })),
   one(2, fc.record({ do: fc.constant("behind"), what: fc.constantFrom("delete", "edit"), at: fc.nat(9) })),
   one(1, fc.record({ do: fc.constant("rotate"), provider })),
   one(7, fc.record({ do: fc.constant("fault"), fault })),
   {
-    weight: isWide ? 2 : 0,
+    weight: 2,
     arbitrary: denials.map((faults) => faults.map((fault) => ({ do: "fault" as const, fault }))),
   },
   one(8, run(anyCommand, rarely(kill))),
@@ -178,8 +172,7 @@ it(`random programs, edits, faults and kills end with exactly what is declared (
     scenario,
     habits,
     fc.constantFrom(...SHOWS),
-    async (each, oddities, shows) => {
-      const habits = isWide ? oddities : {};
+    async (each, habits, shows) => {
       if (done >= wanted && FUZZ_PATH === undefined) return;
       done += each.length;
       const { wrong, story } = await Actor.play(each, habits, undefined, shows);

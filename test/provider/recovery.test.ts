@@ -71,8 +71,8 @@ function scenarioOf(command: Command, fault: Fault): Step[] {
 }
 
 const faultsOf = (operation: Operation): Fault[] =>
-  // A service that denies what it has is believed.
-  KINDS.filter(({ status }) => status !== 404 || operation === "register" || operation === "list")
+  // What an adoptId names and a get denies, a person takes out of the program.
+  KINDS.filter(({ status }) => status !== 404 || operation !== "get")
     .map((kind) => ({ ...kind, operation }))
     .flatMap((fault) => (isPlain(fault) ? [fault, { ...fault, times: Number.POSITIVE_INFINITY }] : [fault]));
 
