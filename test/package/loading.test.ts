@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { root } from "./pages";
+import { read, root } from "./pages";
 
 /** The most JavaScript that a receiver loads with one adapter, in bytes. */
 const MOST_BYTES = 40 * 1024;
@@ -41,7 +41,10 @@ function filesLoadedFor(format: Format, ...subpaths: string[]): string[] {
     .map((line) => (line.startsWith("file:") ? fileURLToPath(line) : line));
 }
 
-const adapters = ["receiver/node", "receiver/fetch", "receiver/fastify", "receiver/lambda"];
+const { exports: subpaths } = JSON.parse(read("package.json"));
+const adapters = Object.keys(subpaths)
+  .map((subpath) => subpath.replace("./", ""))
+  .filter((subpath) => subpath.startsWith("receiver/") && subpath !== "receiver/queues");
 const folders: readonly [subpath: string, loaded: string][] = [
   ["signature", "dist/(signature/|chunks/sign)"],
   ...["receiver", "receiver/queues", ...adapters].map((subpath): [string, string] => [
