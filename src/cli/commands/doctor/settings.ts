@@ -122,7 +122,7 @@ export function* settingsFindings(
     const baseUrl = baseUrlOf(moved[0]);
     yield found("OTHER_BASE_URL", {
       message: `the stack ${selected.name} registered ${namesOf(moved)} at ${foreign(baseUrl)}, and today's base URL is ${origin.baseUrl}`,
-      remedy: `pulumi config set webhooks:baseUrl ${quoted(baseUrl)} --stack ${name}   # unless the service has moved: then pulumi up`,
+      remedy: `pulumi config set webhooks:baseUrl ${quoted(baseUrl)} --stack ${name}   # unless the service has moved. Then pulumi up in any case: a run with the wrong one may have stored that`,
     });
   }
   const accountOf = ({ outputs }: Resource) => String(outputs?.account ?? origin.account);
