@@ -4,7 +4,7 @@ import type { Context } from "./context";
 import { EndpointError } from "./errors";
 import type { Row } from "./facts/existence";
 import { endpointsLike } from "./facts/identity";
-import { isRecordedUrl, sameness } from "./facts/same";
+import { isMadeLater, isRecordedUrl, sameness } from "./facts/same";
 import { type EndpointState, isPending } from "./state";
 
 /**
@@ -35,7 +35,9 @@ export class OriginCheck {
     // A row that cannot be read is known by its url.
     const listed = "type" in endpoint ? endpoint : { url: url ?? "", type: state.type, createdAt: null };
     const isEqual = listed.type === state.type && isRecordedUrl(state, listed.url);
-    if (isEqual && this.isElsewhere(state)) return true;
+    // With a rotated key, its id may have been used again meanwhile. At another base URL, times may be others.
+    if (isEqual && this.isElsewhere(state))
+      return this.isOtherService(state) || !isMadeLater(listed, state, this.context.graceMs);
     const isElsewhere = this.isOtherService(state) || !(await this.#isOurs(state));
     // What a program only reads is whatever has its id.
     if (isElsewhere || state.external) return !isElsewhere;

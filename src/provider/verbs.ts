@@ -177,14 +177,14 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     },
 
     async delete(id: string, state: WithProvider<EndpointState>): Promise<void> {
-      const { accounts, endpoints, existence, log, originCheck, registrar } = requireRun();
+      const { accounts, endpoints, existence, graceMs, log, originCheck, registrar } = requireRun();
       accounts.note(id, state);
       if (isPending(state)) {
         await originCheck.assertPendingIsHere(id, state);
         return registrar.settleForDelete(id, state);
       }
       return registrar.inTurn(state, async () => {
-        if (endpoints.isSpared(id)) {
+        if (endpoints.isSpared(id, state, graceMs)) {
           log.warn(
             `endpoint ${foreign(id)} is not deleted: another resource of this program has it, or names it in adoptId.`,
           );

@@ -182,15 +182,19 @@ describe("at a service that uses ids again", () => {
     },
   );
 
-  test("what somebody else registered later with the id, the same url and the same type is another's once the time is known", async () => {
-    await heals([declared("a")]);
-    expect(await world.refresh()).toEqual([]);
-    world.service.remove(ids()[0] ?? "");
-    await world.time.pass(60_000);
-    const theirs = world.service.add({ url: urlOf("a") });
-    expect(await world.destroy()).toEqual([]);
-    settled([], [theirs]);
-  });
+  test.each([[""], [", also with a rotated key"]])(
+    "what somebody else registered later with the id, the same url and the same type is another's once the time is known%s",
+    async (rotated) => {
+      await heals([declared("a")]);
+      expect(await world.refresh()).toEqual([]);
+      world.service.remove(ids()[0] ?? "");
+      await world.time.pass(60_000);
+      const theirs = world.service.add({ url: urlOf("a") });
+      if (rotated !== "") world.rotateKey("");
+      expect(await world.destroy()).toEqual([]);
+      settled([], [theirs]);
+    },
+  );
 
   test("an up that registers what a refresh has just dropped under its old id is not stopped", async () => {
     await heals([declared("a"), declared("b")]);
@@ -227,6 +231,18 @@ describe("at a service that uses ids again", () => {
         await heals(replaced);
       },
     );
+
+    test("what another resource adopts under its id is deleted with that one, although its own resource is kept", async () => {
+      const theirs = world.service.add({ url: urlOf("theirs") });
+      expect(theirs.id).toBe(id);
+      await world.time.pass(60_000);
+      const program = [declared("a"), declared("b")];
+      expect(await world.up([...program, declared("c", "theirs", { ifExists: "adopt" })])).toEqual([]);
+      expect(await world.up(program)).toEqual([]);
+      expect(ids()).not.toContain(id);
+      expect(await world.up(program, { refresh: true })).toEqual([]);
+      settled(program);
+    });
 
     test("what another resource registers under its id is that resource's, and its own is registered again by a refresh", async () => {
       const program = [declared("a"), declared("b"), declared("c", "c", more)];

@@ -3,7 +3,7 @@ import { isMadeLater } from "./same";
 import type { RecordedTimes } from "./time";
 
 /** What a verb of this run has noted about an endpoint. */
-type Note = "had" | "made" | "kept" | "replaced" | "named" | "read" | "deleted" | "denied";
+type Note = "had" | "made" | "replaced" | "named" | "read" | "deleted" | "denied";
 
 /**
  * What this run knows about endpoints, by their ids. The plugin is a process of its own for each provider and command, so the engine's
@@ -13,6 +13,8 @@ export class Endpoints {
   readonly #notes = new Map<string, Set<Note>>();
   /** When those were made that resources of the stack have, or had: several with one id, where the service uses ids again. */
   readonly #times = new Map<string, RecordedTimes[]>();
+  /** The same of those whose resources `diff` keeps. */
+  readonly #kept = new Map<string, RecordedTimes[]>();
 
   /** A resource of the stack has this endpoint, or had it. @param recorded when it was made */
   noteHad(id: string, recorded: RecordedTimes): void {
@@ -31,8 +33,8 @@ export class Endpoints {
   /** `diff` keeps the resource of this endpoint, or replaces it. */
   noteDiff(id: string, recorded: RecordedTimes, isReplaced: boolean): void {
     this.noteHad(id, recorded);
-    if (isReplaced) this.#notes.get(id)?.delete("kept");
-    this.#note(id, isReplaced ? "replaced" : "kept");
+    if (isReplaced) this.#note(id, "replaced");
+    this.#kept.set(id, isReplaced ? [] : [...(this.#kept.get(id) ?? []), recorded]);
   }
 
   /** The `adoptId` of a new resource names it. */
@@ -49,6 +51,7 @@ export class Endpoints {
   /** This run has deleted it, or it is gone. A list may show it for some seconds more, and the service may use its id again. */
   noteDeleted(id: string): void {
     this.#times.delete(id);
+    this.#kept.delete(id);
     this.#notes.set(id, new Set<Note>(["deleted"]));
   }
 
@@ -77,10 +80,15 @@ export class Endpoints {
     return this.#has(id, "deleted");
   }
 
-  /** Returns whether `delete` must leave it alone (engine rule 17). */
-  isSpared(id: string): boolean {
+  /**
+   * Returns whether `delete` must leave it alone (engine rule 17). What is kept may be another one, which had its id before.
+   *
+   * @param recorded when it was made
+   */
+  isSpared(id: string, recorded: RecordedTimes, graceMs: number): boolean {
     const isNamed = this.#has(id, "named") && !this.#has(id, "replaced");
-    return this.#has(id, "made") || this.#has(id, "kept") || isNamed;
+    const isKept = this.#kept.get(id)?.some((each) => !isMadeLater(recorded, each, graceMs)) ?? false;
+    return this.#has(id, "made") || isKept || isNamed;
   }
 
   /** Returns whether an earlier run made it, and this one does not know it to be deleted. */

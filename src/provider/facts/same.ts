@@ -34,7 +34,7 @@ export function sameness(
 
 /** Returns whether a listed endpoint was made later than a recorded one with its id: then the service has used the id again. */
 export function isMadeLater(
-  listed: Partial<Pick<Endpoint, "createdAt">>,
+  listed: RecordedTimes,
   { createdAt = null, registeredAt }: RecordedTimes,
   graceMs: number,
 ): boolean {

@@ -195,7 +195,7 @@ export class Registrar {
 
   /** Settles a pending resource for `delete`: deletes its endpoint, unless it is in doubt or another resource is to have it. */
   settleForDelete(id: string, state: PendingState): Promise<void> {
-    const { endpoints, existence, log, registrations } = this.context;
+    const { endpoints, existence, graceMs, log, registrations } = this.context;
     const own = registrations.notePending(id, state);
     return this.inTurn(state, async () => {
       if (registrations.isClosed(own)) return;
@@ -203,7 +203,7 @@ export class Registrar {
       const refusal = refusalOf(decision, state, this.context, { settledFor: "delete" });
       if (decision.kind === "doubt") log.warn(describeSpared(state, decision));
       else if (refusal) throw refusal;
-      if (decision.kind === "take" && !endpoints.isSpared(decision.endpoint.id)) {
+      if (decision.kind === "take" && !endpoints.isSpared(decision.endpoint.id, decision.endpoint, graceMs)) {
         await existence.remove(decision.endpoint.id, decision.endpoint);
         endpoints.noteDeleted(decision.endpoint.id);
       }
