@@ -56,18 +56,6 @@ test("a captured delivery is signed anew with a new id, so that a receiver handl
   expect(received?.headers.cookie).toBeUndefined();
 });
 
-test("--exact sends a captured delivery as it was received, and needs no secret", async () => {
-  const target = await receiver(401);
-  const { path, body, headers } = capture();
-  const ended = await run(["send", "--capture", path, "--exact", "--to", target.url]);
-  expect(ended.status).toBe(1);
-  expect(ended.stderr).toMatch(/sent with --exact is too old/);
-  expect(target.received[0]).toMatchObject({
-    body,
-    headers: { "webhook-id": "msg_old", "webhook-signature": headers["webhook-signature"] },
-  });
-});
-
 /** Sends without --to, from a stack whose output has these endpoints. */
 const sendFrom = (endpoints: Parameters<typeof receiverOutput>[1]) =>
   run(["send", "job.running"], {
@@ -89,7 +77,6 @@ test("without --to, it goes to the stack's only development endpoint, and never 
 
 test.each([
   [["job.running", "--capture", "f"], /name an event/],
-  [["job.running", "--exact"], /--exact is for --capture/],
   [["--capture", "f", "--data", "{}"], /'--data <json>' cannot be used with option '--capture <file>'/],
   [["job.running", "--data", "{"], /--data must be JSON/],
 ])("the wrong use %j is refused", async (args, why) => {

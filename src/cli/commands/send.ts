@@ -19,18 +19,17 @@ interface Flags {
   readonly to?: string;
   readonly data?: string;
   readonly capture?: string;
-  readonly exact?: boolean;
 }
 
 const REFUSED =
-  "The receiver has another secret or a wrong clock, or something changes the body before it is verified, or a capture that was sent with " +
-  `--exact is too old. The receiver's log has the reason, and ${join(DOCS, "signature-mismatch.md")} says what to do about it.`;
+  "The receiver has another secret or a wrong clock, or something changes the body before it is verified. " +
+  `The receiver's log has the reason, and ${join(DOCS, "signature-mismatch.md")} says what to do about it.`;
 
 export const send: Subcommand<Flags> = {
   summary: "send a signed delivery to a receiver",
   description:
     "Sends one delivery, signed as the service signs it, and shows the response. A captured delivery gets a new id and a new signature, so " +
-    "that the receiver handles it; with --exact, it is sent as it was received. The exit status is 0 after a 2xx.",
+    "that the receiver handles it. The exit status is 0 after a 2xx.",
   arguments: [new Argument("[event]", "job.running, job.succeeded, job.failed, or another")],
   options: [
     new Option("--to <url>", "the receiver (default: the stack's only development endpoint)").argParser(
@@ -38,7 +37,6 @@ export const send: Subcommand<Flags> = {
     ),
     new Option("--data <json>", "the event's data (default: a job)").conflicts("capture"),
     new Option("--capture <file>", "send a captured delivery, such as one of listen --save"),
-    new Option("--exact", "keep the id, the time and the signature of the capture"),
     stackOption(),
     jsonOption(),
   ],
@@ -49,23 +47,21 @@ export const send: Subcommand<Flags> = {
   ],
   async run(context, flags, [event]) {
     const { output } = context;
-    const { to, exact = false } = flags;
+    const { to } = flags;
     if ((flags.capture === undefined) === (event === undefined))
       throw new CliError(
         "WRONG_USE",
         "name an event, such as job.succeeded, or a captured delivery with --capture",
       );
-    if (exact && event !== undefined) throw new CliError("WRONG_USE", "--exact is for --capture");
-    const signing = exact && to !== undefined ? undefined : await readSecrets(context);
+    const signing = await readSecrets(context);
     const url = to ?? developmentUrl(signing);
     const capture = flags.capture === undefined ? undefined : await readCapture(flags.capture);
     const body = capture?.body ?? bodyOf(event, flags.data);
     const given = capture ? deliveryHeaders(capture.headers) : { "content-type": "application/json" };
-    const signer = exact ? undefined : signing;
-    const signed = signer && { "user-agent": PROGRAM, ...sign({ body, secret: signer.secrets }) };
-    const headers: Record<string, string | string[]> = { ...given, ...signed };
+    const signed = sign({ body, secret: signing.secrets });
+    const headers = { ...given, "user-agent": PROGRAM, ...signed };
     const name = readEvent(body).event ?? "unknown event";
-    const id = String(headers["webhook-id"] ?? "no id");
+    const id = signed["webhook-id"];
     const posting = postDelivery({ url, headers, body });
     const received = await output.during(() => "Waiting for the receiver…", posting);
     const { status, failure, durationMs } = received;
@@ -78,8 +74,7 @@ export const send: Subcommand<Flags> = {
       output.line(`${foreign(name)} ${foreign(id)} to ${to ?? describeUrl(url)}: ${result}`);
       output.response(response);
     });
-    const by = signer === undefined ? "" : `It was signed with ${describeSecrets(signer)}. `;
-    if (status === 401) output.note(by + REFUSED);
+    if (status === 401) output.note(`It was signed with ${describeSecrets(signing)}. ${REFUSED}`);
     return isSuccess(status) && failure === null;
   },
 };
