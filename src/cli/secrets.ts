@@ -1,6 +1,6 @@
 import { fingerprintOf, problemsOfSecrets } from "../signature/secret";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
-import { parseConfig, RECEIVER_OUTPUT, ReceiverConfigError, type ReceiverEndpoint } from "../stack/config";
+import { parseConfig, RECEIVER_OUTPUT, ReceiverConfigError } from "../stack/config";
 import { CliError } from "./errors";
 import type { Context } from "./run";
 
@@ -9,8 +9,6 @@ export interface SigningSecrets {
   /** At least one. */
   readonly secrets: readonly string[];
   readonly toleranceSeconds: number;
-  /** The endpoints of the receiver's configuration, by name. Empty if the source has none. */
-  readonly endpoints: Readonly<Record<string, ReceiverEndpoint>>;
   /** The secrets of the stack's other receivers, by the names of their outputs. */
   readonly others: ReadonlyMap<string, readonly string[]>;
   /** Where they come from, such as "WEBHOOK_SECRET". */
@@ -80,7 +78,7 @@ function ofText(text: string, source: string): SigningSecrets {
   const secrets = text.trim().split(/\s+/);
   const problems = problemsOfSecrets(secrets);
   if (problems.length === 0)
-    return { secrets, toleranceSeconds: DEFAULT_TOLERANCE_SECONDS, endpoints: {}, others: new Map(), source };
+    return { secrets, toleranceSeconds: DEFAULT_TOLERANCE_SECONDS, others: new Map(), source };
   throw new ReceiverConfigError("CONFIG_INVALID", `${source} cannot be used: ${problems.join("; ")}`);
 }
 

@@ -40,17 +40,21 @@ test.each(names)("the help of %s fits a screen, and its options are few", async 
   expect(own?.length).toBeLessThanOrEqual(6);
 });
 
+/** Where nobody listens. */
+const TO = ["--to", "http://127.0.0.1:1/"];
+
 test.each([
   [["sned"], /unknown command 'sned' \(Did you mean send\?\)/],
-  [["send", "job.running", "--too", "x"], /unknown option '--too'.*Did you mean --to/],
-  [["send", `--key=${API_KEY}`], /unknown option '--key'/],
+  [["send", "job.running", ...TO, "--dat", "x"], /unknown option '--dat'.*Did you mean --data/],
+  [["send", "job.running"], /required option '--to <url>' not specified/],
+  [["send", ...TO, `--key=${API_KEY}`], /unknown option '--key'/],
   [
     ["send", "job.running", "--to", `${API_KEY}`],
     /--to <url>' argument is invalid. It must be an absolute http/,
   ],
   [["probe", API_KEY], /value is invalid for argument 'url'. It must be an absolute http/],
   [["listen", "--port", "70000"], /whole number from 0 to 65535/],
-  [["send", "job.running", SECRET], /too many arguments/],
+  [["send", ...TO, "job.running", SECRET], /too many arguments/],
 ] as const)("the wrong use %# is answered with one line that repeats no value", async (args, why) => {
   const { status, stdout, stderr } = await run(args);
   expect([status, stdout]).toEqual([1, ""]);
@@ -59,7 +63,7 @@ test.each([
 });
 
 test("with --json, an error is the one value on standard output", async () => {
-  const { status, stdout, stderr } = await run(["send", "--json"]);
+  const { status, stdout, stderr } = await run(["send", ...TO, "--json"]);
   expect(status).toBe(1);
   expect(JSON.parse(stdout)).toEqual({
     error: { code: "WRONG_USE", message: expect.stringMatching(/^name an event/) },

@@ -5,7 +5,6 @@ import { foreign } from "../../shared/escape";
 import { parseJson } from "../../shared/json";
 import { postDelivery, textOf } from "../../shared/post";
 import { isSuccess } from "../../shared/status";
-import { describeUrl } from "../../shared/url";
 import { PROGRAM } from "../../shared/words";
 import { JOB_EVENTS, readEvent } from "../../signature/event";
 import { sign } from "../../signature/sign";
@@ -13,10 +12,10 @@ import { deliveryHeaders, readCapture } from "../capture";
 import { CliError, DOCS } from "../errors";
 import { httpUrl, jsonOption, stackOption } from "../options";
 import type { Subcommand } from "../run";
-import { describeSecrets, readSecrets, type SigningSecrets } from "../secrets";
+import { describeSecrets, readSecrets } from "../secrets";
 
 interface Flags {
-  readonly to?: string;
+  readonly to: string;
   readonly data?: string;
   readonly capture?: string;
 }
@@ -32,16 +31,14 @@ export const send: Subcommand<Flags> = {
     "that the receiver handles it. The exit status is 0 after a 2xx.",
   arguments: [new Argument("[event]", "job.running, job.succeeded, job.failed, or another")],
   options: [
-    new Option("--to <url>", "the receiver (default: the stack's only development endpoint)").argParser(
-      httpUrl,
-    ),
+    new Option("--to <url>", "the receiver").argParser(httpUrl).makeOptionMandatory(),
     new Option("--data <json>", "the event's data (default: a job)").conflicts("capture"),
     new Option("--capture <file>", "send a captured delivery, such as one of listen --save"),
     stackOption(),
     jsonOption(),
   ],
   examples: [
-    "send job.succeeded",
+    "send job.succeeded --to http://127.0.0.1:8080/jobs",
     `send job.failed --to http://127.0.0.1:8080/jobs --data '{"jobId":"job_1"}'`,
     "send --capture captures/1795253400000-msg_2Lh9.json --to http://127.0.0.1:8080/jobs",
   ],
@@ -54,7 +51,6 @@ export const send: Subcommand<Flags> = {
         "name an event, such as job.succeeded, or a captured delivery with --capture",
       );
     const signing = await readSecrets(context);
-    const url = to ?? developmentUrl(signing);
     const capture = flags.capture === undefined ? undefined : await readCapture(flags.capture);
     const body = capture?.body ?? bodyOf(event, flags.data);
     const given = capture ? deliveryHeaders(capture.headers) : { "content-type": "application/json" };
@@ -62,7 +58,7 @@ export const send: Subcommand<Flags> = {
     const headers = { ...given, "user-agent": PROGRAM, ...signed };
     const name = readEvent(body).event ?? "unknown event";
     const id = signed["webhook-id"];
-    const posting = postDelivery({ url, headers, body });
+    const posting = postDelivery({ url: to, headers, body });
     const received = await output.during(() => "Waiting for the receiver…", posting);
     const { status, failure, durationMs } = received;
     const response = textOf(received);
@@ -70,25 +66,13 @@ export const send: Subcommand<Flags> = {
       const broken = failure === null ? "" : `, but the response broke off (${failure})`;
       const result =
         status === null ? `no response (${failure})` : `${status} after ${durationMs} ms${broken}`;
-      // A receiver's configuration does not say which of its urls are secret.
-      output.line(`${foreign(name)} ${foreign(id)} to ${to ?? describeUrl(url)}: ${result}`);
+      output.line(`${foreign(name)} ${foreign(id)} to ${to}: ${result}`);
       output.response(response);
     });
     if (status === 401) output.note(`It was signed with ${describeSecrets(signing)}. ${REFUSED}`);
     return isSuccess(status) && failure === null;
   },
 };
-
-/** Production endpoints belong to the service's own deliveries. @throws CliError `WRONG_USE` */
-function developmentUrl(signing: SigningSecrets | undefined): string {
-  const { endpoints = {}, source = "the receiver's configuration" } = signing ?? {};
-  const found = Object.entries(endpoints).filter(([, { type }]) => type === "development");
-  const [first, ...others] = found;
-  if (first !== undefined && others.length === 0) return httpUrl(first[1].url);
-  const names = found.map(([name]) => name).join(", ") || "none";
-  const reason = `${source} must have one development endpoint, and has ${names}`;
-  throw new CliError("WRONG_USE", `${reason}. Name the url of the receiver with --to`);
-}
 
 /** Returns JSON whose data is as it was given, because parsing would change large numbers. @throws CliError `WRONG_USE` */
 function bodyOf(event = "", given: string | undefined): Buffer {
