@@ -61,6 +61,11 @@ export interface Moment {
   readonly flags?: readonly string[];
 }
 
+/** An `up` succeeded before the moment: it lists once more if it is slow. */
+export class EndedBefore extends Error {
+  override readonly name = "EndedBefore";
+}
+
 interface Interrupted {
   readonly project: Project;
   readonly service: HttpService;
@@ -122,7 +127,10 @@ export async function interrupt(
   const cli = spawn("pulumi", args, options);
   const ended = once(cli, "exit");
   const early = await Promise.race([arrived, ended]);
-  if (early !== undefined) throw new Error(`up ended with ${early}`);
+  if (early !== undefined) {
+    service.clearFaults();
+    throw early[0] === 0 ? new EndedBefore() : new Error(`up ended with ${early}`);
+  }
   await end(cli);
   await ended;
   service.clearFaults();

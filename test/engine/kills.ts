@@ -133,8 +133,13 @@ async function outcomeOf(tried: Case): Promise<string> {
       let late = Promise.resolve();
       for (const moment of moments) {
         const { flags } = story;
-        const { killRest } = await ends.interrupt(world, { ...moment, flags, operation: "any" }, ENDS[end]);
-        rest.push(killRest);
+        const ending = ends.interrupt(world, { ...moment, flags, operation: "any" }, ENDS[end]);
+        const ended = await ending.catch((error: unknown) => {
+          if (!(error instanceof ends.EndedBefore)) throw error;
+          outcome = "exact, and ended before that request";
+        });
+        if (!ended) break;
+        rest.push(ended.killRest);
         late = Promise.all([late, sleep(moment.when === "late" ? ends.LATE_MS : 0)]).then(() => {});
         // Nothing shows the next `up` that a plugin has died: it may register twice if the service is later than that (2).
         if (end === "SIGKILL of the plugin") await late;
