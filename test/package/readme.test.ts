@@ -16,6 +16,8 @@ function problemOf(command: string): string | undefined {
   if (program === "npm") return ["test", "install", "pack"].includes(first) ? undefined : "is not known here";
   if (program === "npx" && first === "pulumi-webhook-endpoints")
     return problemOfOwn(plain.split(" && ")[0] ?? "");
+  // A package of npm that the page names.
+  if (program === "npx" && first === "esbuild") return undefined;
   if (["node", "export", "curl"].includes(program ?? "")) return undefined;
   return CLI_COMMANDS.test(plain) ? undefined : "is not known here";
 }
