@@ -221,6 +221,33 @@ test("an endpoint that cannot be deleted stops the deletion", async () => {
   expect(deletions().length).toBeLessThanOrEqual(16);
 });
 
+describe.each([404, 410])(
+  "where a proxy responds with %d to a deletion, and the list still has the endpoint",
+  (status) => {
+    test.each([false, true])(
+      "delete sends it once more, and says deleted only then (after a 502: %s)",
+      async (isFirstBroken) => {
+        add(2);
+        if (isFirstBroken) service.fault({ kind: "status", operation: "delete", status: 502 });
+        service.fault({ kind: "status", operation: "delete", status });
+        const result = await command(["wh_1", "--yes"]);
+        expect(result).toMatchObject({ status: 0, stdout: expect.stringContaining("Deleted wh_1") });
+        expect(ids()).toEqual(["wh_2"]);
+      },
+    );
+  },
+);
+
+test("delete fails with what it has seen if it gets nothing but 404, and the list still has the endpoint", async () => {
+  add(2);
+  service.fault({ kind: "status", operation: "delete", status: 404, times: ALWAYS });
+  const result = await command(["wh_1", "--yes"]);
+  expect(result.status).toBe(1);
+  expect(result.stdout).not.toContain("Deleted");
+  expect(result.stderr).toMatch(/cannot delete endpoint wh_1: .*still shows it.*\(STILL_LISTED\)/is);
+  expect(ids()).toEqual(["wh_1", "wh_2"]);
+});
+
 test("an endpoint that is gone by then counts as deleted", async () => {
   add(1);
   service.fault({ kind: "status", operation: "delete", status: 404, effect: true });
