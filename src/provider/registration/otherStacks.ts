@@ -1,7 +1,7 @@
 import type { Endpoint } from "../../client";
 import { foreign } from "../../shared/escape";
 import { nameOf } from "../../shared/urn";
-import { commandLine, countOf } from "../../shared/words";
+import { commandLine, countOf, quoted } from "../../shared/words";
 import type { Context } from "../context";
 import { EndpointError } from "../errors";
 import type { OtherStacks } from "../facts/stackSource";
@@ -23,7 +23,9 @@ export function takenElsewhere(
       `cannot adopt endpoint ${foreign(endpoint.id)}: the resource ${name} of the stack ${foreign(stack)} has it, and the first of two stacks that deletes it takes it from the other. Ways on:`,
       {
         ways: [
-          "To move it here, run `pulumi state move`.",
+          "To move it here, run `pulumi state move`. If Pulumi says that a provider already exists in the destination stack, run " +
+            `\`pulumi state delete ${quoted(holder.resource.urn)} --stack ${quoted(stack)}\`, and then this command again. Take the declaration out of the ` +
+            "other program only afterwards.",
           "If both need one, declare another url or type here.",
           `To see who has which endpoint, run ${commandLine("get", endpoint.id, " --all")}.`,
         ],
