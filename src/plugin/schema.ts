@@ -2,7 +2,7 @@ import type { CustomResource } from "@pulumi/pulumi";
 import type { GetWebhookEndpointArgs, GetWebhookEndpointsArgs } from "../program/queries";
 import type { WebhookEndpoint, WebhookEndpointArgs } from "../program/webhookEndpoint";
 import type { WebhooksProviderArgs } from "../program/webhooksProvider";
-import { type ArgumentName, REQUIRED_ARGUMENTS } from "../provider/arguments";
+import { type ArgumentName, REQUIRED_ARGUMENTS, type ReplacingArgument } from "../provider/arguments";
 import { SETTING_NAMES, SETTINGS, type SettingName } from "../provider/settings";
 import type { ReceiverValidation, ReceiverValidationArgs } from "../validation/receiverValidation";
 
@@ -81,7 +81,7 @@ const endpointOutputs = {
   type: text("As declared."),
   ip: text("The address filter as declared: the service does not return it."),
   ...times,
-} as const satisfies OutputsOf<WebhookEndpoint>;
+} as const satisfies OutputsOf<WebhookEndpoint> & Record<ReplacingArgument, Property>;
 
 /** An endpoint as a function returns it. */
 const describedEndpoint = {

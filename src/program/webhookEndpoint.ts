@@ -35,7 +35,7 @@ const OUTPUTS = {
   ip: undefined,
   createdAt: undefined,
   updatedAt: undefined,
-};
+} satisfies Record<Exclude<keyof WebhookEndpoint, keyof pulumi.CustomResource>, undefined>;
 
 /**
  * An endpoint of the webhook service: a URL that receives its events about jobs.

@@ -48,6 +48,30 @@ export const ARGUMENT_NAMES = Object.keys(ARGUMENTS) as ArgumentName[];
 /** The arguments that a program must give. */
 export const REQUIRED_ARGUMENTS = ARGUMENT_NAMES.filter((name) => ARGUMENTS[name].isRequired);
 
+/** The arguments whose change replaces the endpoint. */
+export type ReplacingArgument = {
+  [Name in ArgumentName]: (typeof ARGUMENTS)[Name]["replaces"] extends true ? Name : never;
+}[ArgumentName];
+export const REPLACING_ARGUMENTS = ARGUMENT_NAMES.filter(
+  (name): name is ReplacingArgument => ARGUMENTS[name].replaces,
+);
+
+/** What the state holds of the arguments: those whose change replaces. One that was left out is null. */
+export type RecordedArguments = {
+  [Name in ReplacingArgument]:
+    | Exclude<EndpointArguments[Name], undefined>
+    | (undefined extends EndpointArguments[Name] ? null : never);
+};
+
+/** What is recorded of arguments, of a state, or of an endpoint as the service describes it. */
+export type Recordable = Pick<RecordedArguments, "url" | "type"> & Partial<RecordedArguments>;
+
+/** Returns what the state holds of the arguments. */
+export function recordedArguments(args: Recordable): RecordedArguments {
+  const entries = REPLACING_ARGUMENTS.map((name) => [name, args[name] ?? null]);
+  return Object.fromEntries(entries) as RecordedArguments;
+}
+
 /** Returns one string for equal arguments. */
 export function keyOfArguments(args: EndpointArguments): string {
   return JSON.stringify(ARGUMENT_NAMES.map((name) => args[name]));
@@ -76,9 +100,9 @@ export function checkArguments(args: Inputs): { problems: string[]; warnings: st
 export function changedArguments(
   olds: Readonly<Partial<Record<ArgumentName, unknown>>>,
   news: EndpointArguments,
-): ArgumentName[] {
-  const differs = (name: ArgumentName) => (olds[name] ?? null) !== (news[name] ?? null);
-  return ARGUMENT_NAMES.filter((name) => ARGUMENTS[name].replaces && differs(name));
+): ReplacingArgument[] {
+  const differs = (name: ReplacingArgument) => (olds[name] ?? null) !== (news[name] ?? null);
+  return REPLACING_ARGUMENTS.filter(differs);
 }
 
 function ipProblems(value: unknown): string[] {

@@ -1,8 +1,12 @@
 import { createHash } from "node:crypto";
 import type { Endpoint } from "../client";
-import type { EndpointType } from "../client/endpoint";
 import type { AFTER_INPUT, Origin, PendingRegistration, Recognition } from "../shared/permanent";
-import type { EndpointArguments } from "./arguments";
+import {
+  type EndpointArguments,
+  type Recordable,
+  type RecordedArguments,
+  recordedArguments,
+} from "./arguments";
 
 /** The inputs as the verbs get them. */
 export interface EndpointInputs extends EndpointArguments {
@@ -11,10 +15,7 @@ export interface EndpointInputs extends EndpointArguments {
 }
 
 /** What the stack's state holds. Null, never undefined: the plugin cannot encode undefined (engine rule 25). */
-export interface EndpointState extends Origin, Recognition {
-  url: string;
-  type: EndpointType;
-  ip: string | null;
+export interface EndpointState extends RecordedArguments, Origin, Recognition {
   createdAt: string | null;
   updatedAt: string | null;
   /** Present on what `.get` reads. */
@@ -29,10 +30,10 @@ export type PendingState = EndpointState & { readonly pending: PendingRegistrati
 /** Returns what the state holds about an endpoint. @param recorded what else it holds: where it was registered, and how to know it again */
 export function stateOf(
   { createdAt, updatedAt }: Pick<Endpoint, "createdAt" | "updatedAt">,
-  { url, type, ip }: Pick<EndpointInputs, "url" | "type" | "ip">,
+  args: Recordable,
   recorded: Origin & Recognition,
 ): EndpointState {
-  return { url, type, ip: ip ?? null, createdAt, updatedAt, ...recorded };
+  return { ...recordedArguments(args), createdAt, updatedAt, ...recorded };
 }
 
 /**

@@ -4,7 +4,7 @@ import { foreign } from "../shared/escape";
 import { UNKNOWN_VALUE } from "../shared/inputs";
 import { AFTER_INPUT } from "../shared/permanent";
 import { nameOf } from "../shared/urn";
-import { changedArguments, checkArguments, declaredArguments } from "./arguments";
+import { changedArguments, checkArguments, declaredArguments, recordedArguments } from "./arguments";
 import { aboutResource, connectEngine } from "./engine";
 import { EndpointError, explained, PendingError, settingsUnusable } from "./errors";
 import { isDenial } from "./facts/existence";
@@ -139,7 +139,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         const state = { ...stateOf(endpoint, endpoint, origin), external: true };
         return { id, props: state, inputs: { url: endpoint.url, type: endpoint.type } };
       }
-      const { external, ip, type } = props;
+      const { external, type } = props;
       const isOwn = !external && !originCheck.isElsewhere(props);
       accounts.note(id, props);
       if (isPending(props)) await originCheck.assertPendingIsHere(id, props);
@@ -154,7 +154,8 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       }
       if (!external) endpoints.noteRead(endpoint);
       const url = isRecordedUrl(props, endpoint.url) ? props.url : endpoint.url;
-      const inputs = { url, type: endpoint.type, ...(ip && { ip }) };
+      // The service returns only these: the others stay as declared.
+      const args = { ...recordedArguments(props), url, type: endpoint.type };
       const { registeredAt, storedAs } = props;
       const recorded = {
         ...origin,
@@ -162,10 +163,10 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         ...(storedAs !== undefined && { storedAs }),
         ...(external && { external }),
       };
-      const state = stateOf(endpoint, inputs, recorded);
+      const state = stateOf(endpoint, args, recorded);
       // The declared inputs stay, unless somebody changed the endpoint: then the next `up` puts it right.
       const hasChanged = props.url !== url || type !== endpoint.type;
-      return { id: endpoint.id, props: state, ...(hasChanged && { inputs }) };
+      return { id: endpoint.id, props: state, ...(hasChanged && { inputs: declaredArguments(args) }) };
     },
 
     /** Called only when the provider's own code, a lifecycle option or the service's address changed (engine rule 4). */

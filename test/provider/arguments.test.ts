@@ -1,5 +1,15 @@
-import { checkArguments, declaredArguments } from "../../src/provider/arguments";
+import { schema } from "../../src/plugin/schema";
+import {
+  checkArguments,
+  declaredArguments,
+  REPLACING_ARGUMENTS,
+  REQUIRED_ARGUMENTS,
+  type ReplacingArgument,
+} from "../../src/provider/arguments";
 import { UNKNOWN_VALUE } from "../../src/shared/inputs";
+import { PROVIDER_CODE } from "../../src/shared/permanent";
+import type { Properties } from "./engineModel";
+import { urlOf, World } from "./world";
 
 const valid = { url: "https://hooks.example.com/t0ken", type: "production" };
 const output =
@@ -55,4 +65,46 @@ test("null is an argument that was left out, and hidden inputs are none", () => 
   const names = ["__provider", "__urn", "__organization", "__urlIsSecret", "__after"];
   const hidden = Object.fromEntries(names.map((name) => [name, ""]));
   expect(declaredArguments({ ...valid, ip: null, ...hidden })).toEqual(valid);
+});
+
+/** Two values of each argument whose change replaces. */
+const VALUES: Readonly<Record<ReplacingArgument, readonly [string, string]>> = {
+  url: [urlOf("a"), urlOf("b")],
+  type: ["production", "development"],
+  ip: ["203.0.113.7", "203.0.113.8"],
+};
+async function created(names: readonly ReplacingArgument[]) {
+  const world = new World();
+  world.stack.isProgramRunning = true;
+  const args = Object.fromEntries(names.map((name) => [name, VALUES[name][0]]));
+  const inputs: Properties = { ...args, __provider: PROVIDER_CODE };
+  return { world, inputs, ...(await world.plugin().create(inputs)) };
+}
+const required = REPLACING_ARGUMENTS.filter((name) => REQUIRED_ARGUMENTS.includes(name));
+
+describe.each([
+  ["all of its arguments", REPLACING_ARGUMENTS],
+  ["only those that are required", required],
+])("an endpoint with %s", (_, given) => {
+  test("is replaced by a change of each that replaces, and by nothing else, as created and as read", async () => {
+    const { world, inputs, id, outs } = await created(given);
+    const { props } = await world.plugin().read(id, outs);
+    for (const state of [outs, props]) {
+      const replacesWith = async (change: Properties) =>
+        (await world.plugin().diff(id, { ...state, __provider: PROVIDER_CODE }, { ...inputs, ...change }))
+          .replaces;
+      expect(await replacesWith({})).toEqual([]);
+      for (const name of REPLACING_ARGUMENTS)
+        expect(await replacesWith({ [name]: VALUES[name][1] })).toEqual([name]);
+    }
+    expect(schema.resources["webhooks:index:WebhookEndpoint"].properties).toMatchObject(
+      Object.fromEntries(REPLACING_ARGUMENTS.map((name) => [name, expect.anything()])),
+    );
+  });
+});
+
+test("a read of an endpoint that somebody changed returns the other arguments as declared", async () => {
+  const { world, inputs, id, outs } = await created(REPLACING_ARGUMENTS);
+  const read = await world.plugin().read(id, { ...outs, type: "development" });
+  expect({ ...read.inputs, __provider: PROVIDER_CODE }).toEqual(inputs);
 });
