@@ -1,6 +1,14 @@
 import type { Finding } from "../../src/cli/commands/doctor/findings";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator";
-import { type Backend, backend, interrupted, originAt, pendingResource, recorded } from "./backend";
+import {
+  type Backend,
+  backend,
+  interrupted,
+  originAt,
+  pendingResource,
+  recorded,
+  SECRET_URL,
+} from "./backend";
 import { API_KEY, run, runBin } from "./running";
 
 const url = "https://hooks.example.com/jobs";
@@ -229,6 +237,29 @@ test("doctor names the endpoint that an interrupted run may have made", async ()
   expect(await theFinding(given)).toMatch(
     /registered mails in shop\/dev, and may have made wh_2 \(mails in shop\/dev\) \(/,
   );
+});
+
+test("what is gone, and was registered anew by somebody, is one finding, whose command forgets the one and adopts the other", async () => {
+  await serve({ urls: [url, elsewhere] });
+  const lost = recorded("old", { url: elsewhere, outputs: originAt(service.url) });
+  expect(await theFinding(dev({}, lost))).toBe(
+    "error: the service no longer has old, which the stack dev manages. wh_2, which no known stack has, has the url " +
+      "(https://x.example.com/…) and type of old (ENDPOINT_GONE) WEBHOOKS_IF_EXISTS=adopt pulumi up --yes --refresh --stack dev   " +
+      "# in one run, forgets what is gone and adopts wh_2, unless another stack has that; remove adoptId, if the program names one of them",
+  );
+  // Whose it is, is not known.
+  const denied = { own: { ...dev({}, lost).own, prod: "denied" } };
+  expect((await findingsOf(denied)).findings.map(({ code, remedy }) => [code, remedy])).toEqual([
+    ["STACK_UNREADABLE", expect.anything()],
+    ["ENDPOINT_GONE", expect.stringMatching(/^pulumi up --yes --refresh --stack dev /)],
+  ]);
+  // Nor which of two is meant, nor what a state encrypts.
+  service.add({ url: elsewhere, type: "development" });
+  for (const given of [lost, recorded("old", { url: SECRET_URL, outputs: originAt(service.url) })])
+    expect((await findingsOf(dev({}, given))).findings.map(({ code, remedy }) => [code, remedy])).toEqual([
+      ["ENDPOINT_GONE", expect.stringMatching(/^pulumi up --yes --refresh --stack dev /)],
+      ["UNMANAGED", expect.stringMatching(/: WEBHOOKS_IF_EXISTS=adopt pulumi up --yes --refresh$/)],
+    ]);
 });
 
 test("a key that was rotated leads to the same endpoints, and is in order", async () => {

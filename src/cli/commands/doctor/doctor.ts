@@ -11,6 +11,7 @@ import { type KnownStack, readStacks } from "../../inventory/stacks";
 import { allOption, jsonOption, stackOption } from "../../options";
 import type { Context, Subcommand } from "../../run";
 import { type Finding, gaps, stackFindings } from "./findings";
+import { type Gone, withSuccessors } from "./gone";
 import { listFindings } from "./listFindings";
 import { findingOf, keysOfAccount, notCheckedIn, settingsFindings, shownSettings } from "./settings";
 import { readVersions, versionFindings } from "./versions";
@@ -38,7 +39,7 @@ export const doctor: Subcommand<Flags> = {
     const settings: ReturnType<typeof shownSettings> = [];
     let findings: Finding[] = [];
     let entries: readonly Entry[] = [];
-    let gone: readonly StackResource[] = [];
+    let gone: readonly Gone[] = [];
     let origin: Account["origin"] | undefined;
     // The list is newer than the states, so it has what they have.
     const asking = withAccount(context, async (account) => {
@@ -54,8 +55,12 @@ export const doctor: Subcommand<Flags> = {
       }
       const inventory = inventoryOf(list, stacks, account.connection.timeoutMs);
       entries = inventory.entries;
-      findings = [...findings, ...listFindings(inventory, pulumi)];
-      gone = await goneOf(list, own, account, keys, existenceIn(account, context));
+      try {
+        const missing = await goneOf(list, own, account, keys, existenceIn(account, context));
+        gone = withSuccessors(missing, inventory);
+      } finally {
+        findings.push(...listFindings(inventory, pulumi, gone));
+      }
       return list.endpoints.length;
     });
     let blocked: string | undefined;

@@ -1,14 +1,14 @@
 import type { PendingError } from "../../../provider/errors";
 import { isPendingId } from "../../../provider/facts/identity";
 import type { Resource } from "../../../provider/facts/resource";
-import { describeResource, nameOf } from "../../../shared/urn";
+import { describeResource } from "../../../shared/urn";
 import { CLEAR_OPERATIONS, commandFor, joined, quoted } from "../../../shared/words";
 import { RECEIVER_OUTPUT } from "../../../stack/config";
 import type { CliError } from "../../errors";
 import type { Entry } from "../../inventory/inventory";
-import type { StackResource } from "../../inventory/owner";
 import type { KnownStack, Stacks } from "../../inventory/stacks";
 import { describeWork, type Work } from "../../inventory/work";
+import { describeSuccessors, type Gone, namesOf, restoring } from "./gone";
 
 /** What `doctor` can find, besides the codes of errors. Stable; `docs/errors.md` lists them. */
 type FindingCode =
@@ -77,15 +77,11 @@ export function* gaps({ unreadable, whyNone }: Stacks): Generator<Finding> {
     });
 }
 
-/**
- * Finds what runs of a stack left, and what its program lacks.
- *
- * @param gone what a state has, and the service has confirmed to have no longer
- */
+/** Finds what runs of a stack left, and what its program lacks. */
 export function* stackFindings(
   stack: KnownStack,
   entries: readonly Entry[],
-  gone: readonly StackResource[],
+  gone: readonly Gone[],
 ): Generator<Finding> {
   const { state, deployment, outputs, work } = stack;
   const name = quoted(stack.name);
@@ -132,11 +128,11 @@ export function* stackFindings(
       message: `${began} while it deleted or read ${describeAll(others)}`,
       remedy: `${up} --refresh --stack ${name}   # ${workRemark(work)}then doctor again, as deletions may end late; to go on deleting, pulumi destroy`,
     });
-  const lost = gone.filter((each) => each.stack === stack).map(({ resource }) => nameOf(resource.urn));
+  const lost = gone.filter((each) => each.stack === stack);
   if (lost.length > 0)
     yield found("ENDPOINT_GONE", {
-      message: `the service no longer has ${joined(lost)}, which the stack ${stack.name} manages`,
-      remedy: `${up} --refresh --stack ${name}   # remove adoptId, if the program names one of them`,
+      message: `the service no longer has ${namesOf(lost)}, which the stack ${stack.name} manages${describeSuccessors(lost)}`,
+      remedy: restoring(lost, stack, unlock),
     });
   // A run that did not end has recorded no outputs.
   const hasEnded = pending.length + deployment.pending_operations.length === 0;

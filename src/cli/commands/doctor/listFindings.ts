@@ -5,13 +5,18 @@ import { describeOwned, type Owner, type StackResource } from "../../inventory/o
 import type { KnownStack } from "../../inventory/stacks";
 import type { Pulumi } from "../../pulumi";
 import { type Finding, found } from "./findings";
+import { type Gone, unmanagedIn } from "./gone";
 
 /** How far this machine's clock may be from the service's, in seconds. Receivers accept five minutes by default. */
 const MOST_SECONDS = 60;
 
-/** Finds what the list of the service shows. */
-export function* listFindings(inventory: Inventory, { withStack }: Pulumi): Generator<Finding> {
-  const { list, stacks } = inventory;
+/** Finds what the list of the service shows. What is there again is a finding of its stack. */
+export function* listFindings(
+  inventory: Inventory,
+  { withStack }: Pulumi,
+  gone: readonly Gone[],
+): Generator<Finding> {
+  const { list } = inventory;
   // What a run may be about to record is nobody's for a moment.
   const entries = inventory.entries.filter((entry) => whyHeld(entry, inventory) === undefined);
   const seconds = Math.round(((list.serverTime ?? Date.now()) - Date.now()) / 1_000);
@@ -34,11 +39,13 @@ export function* listFindings(inventory: Inventory, { withStack }: Pulumi): Gene
         remedy: `${withStack(commandFor("delete", endpoint.id))}   # if nothing else needs it`,
       });
   yield* managedTwice(entries);
-  const rest = entries.filter(({ owner, duplicateOf }) => owner.by.length === 0 && duplicateOf === undefined);
-  if (rest.length === 0 || stacks.unreadable.length > 0 || stacks.whyNone !== undefined) return;
+  const rest = unmanagedIn(inventory).filter((each) => !gone.some(({ successor }) => successor === each));
+  if (rest.length === 0) return;
+  // What is gone may have one of these urls, which its state may encrypt: without a refresh, it counts as unchanged.
+  const refresh = gone.length === 0 ? "" : " --refresh";
   yield found("UNMANAGED", {
     message: `${rest[0]?.owner.shown} has ${joined(rest.map(({ endpoint }) => endpoint.id))}`,
-    remedy: `${withStack(`${COMMAND} list --orphans`)}   # then adopt or delete those that no other stack has; those that the program declares: WEBHOOKS_IF_EXISTS=adopt pulumi up`,
+    remedy: `${withStack(`${COMMAND} list --orphans`)}   # then adopt or delete those that no other stack has; those that the program declares: WEBHOOKS_IF_EXISTS=adopt pulumi up${refresh}`,
   });
 }
 

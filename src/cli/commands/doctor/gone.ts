@@ -1,0 +1,61 @@
+import { keyOf } from "../../../provider/facts/identity";
+import { wantedBy } from "../../../provider/facts/resource";
+import { foreign } from "../../../shared/escape";
+import { nameOf } from "../../../shared/urn";
+import { joined, quoted } from "../../../shared/words";
+import { type Entry, type Inventory, whyHeld } from "../../inventory/inventory";
+import type { StackResource } from "../../inventory/owner";
+import type { KnownStack } from "../../inventory/stacks";
+
+/** A resource whose endpoint the service has confirmed to have no longer. */
+export interface Gone extends StackResource {
+  /** The one endpoint of its url and type, if no stack has that: somebody has registered it anew. */
+  readonly successor: Entry | undefined;
+}
+
+export function withSuccessors(missing: readonly StackResource[], inventory: Inventory): Gone[] {
+  const free = unmanagedIn(inventory);
+  return missing.map((each) => {
+    const wanted = wantedBy(each.resource);
+    const equal = free.filter(({ endpoint }) => wanted !== undefined && keyOf(endpoint) === keyOf(wanted));
+    return { ...each, successor: equal.length === 1 ? equal[0] : undefined };
+  });
+}
+
+/** Returns what no stack has and no run may be about to record, duplicates aside. Where not every stack was read, nobody knows of any. */
+export function unmanagedIn(inventory: Inventory): Entry[] {
+  const { entries, stacks } = inventory;
+  if (stacks.unreadable.length > 0 || stacks.whyNone !== undefined) return [];
+  return entries.filter(
+    (entry) =>
+      entry.owner.by.length === 0 &&
+      entry.duplicateOf === undefined &&
+      whyHeld(entry, inventory) === undefined,
+  );
+}
+
+export function namesOf(gone: readonly Gone[]): string {
+  return joined(gone.map(({ resource }) => nameOf(resource.urn)));
+}
+
+/** Returns more sentences after one that names them; "" if none has a successor. */
+export function describeSuccessors(gone: readonly Gone[]): string {
+  return gone
+    .flatMap((each) => {
+      const { endpoint, shownUrl } = each.successor ?? {};
+      if (endpoint === undefined) return [];
+      return [
+        `. ${foreign(endpoint.id)}, which no known stack has, has the url (${shownUrl}) and type of ${namesOf([each])}`,
+      ];
+    })
+    .join("");
+}
+
+/** Returns the command line that gives a stack its endpoints again. Without a refresh, what is gone counts as unchanged. */
+export function restoring(gone: readonly Gone[], { name }: KnownStack, unlock: string): string {
+  const ids = gone.flatMap(({ successor }) => successor?.endpoint.id ?? []);
+  const up = `pulumi up --refresh --stack ${quoted(name)}`;
+  const remark = "remove adoptId, if the program names one of them";
+  if (ids.length === 0) return `${unlock}${up}   # ${remark}`;
+  return `${unlock}WEBHOOKS_IF_EXISTS=adopt ${up}   # in one run, forgets what is gone and adopts ${joined(ids)}, unless another stack has that; ${remark}`;
+}
