@@ -21,7 +21,7 @@ interface Setting {
   readonly isSecret?: true;
   /** As a configuration would hold it. */
   readonly byDefault?: string;
-  /** Returns what is wrong with a value, or undefined. `connectionProblems` checks those without. */
+  /** Returns what is wrong with a value, or false. Those of `ConnectionOptions` have none: `connectionProblems` checks them. */
   readonly problem?: (text: string) => string | false;
 }
 

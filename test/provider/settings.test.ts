@@ -1,4 +1,4 @@
-import { resolveSettings } from "../../src/provider/settings";
+import { resolveSettings, SETTING_NAMES, type SettingName } from "../../src/provider/settings";
 import { originOf } from "../../src/provider/state";
 
 const needed = { "webhooks:baseUrl": "https://api.example.com", "webhooks:apiKey": "k3y" };
@@ -32,6 +32,23 @@ test("settings come from the configuration first, then from the environment, the
     ifExists: "fail",
     providerName: "",
   });
+});
+
+/** A value of each setting that is not its default. */
+const OTHERS: Readonly<Record<SettingName, string>> = {
+  baseUrl: "https://other.example.com",
+  apiKey: "another",
+  apiKeyHeader: "X-Key",
+  apiKeyScheme: "Bearer",
+  timeoutSeconds: "5",
+  showResponses: "true",
+  ifExists: "adopt",
+};
+
+test.each(SETTING_NAMES)("the setting %s reaches what reads the settings", (name) => {
+  const resolved = resolve({ ...needed, [`webhooks:${name}`]: OTHERS[name] });
+  expect(resolved).not.toHaveProperty("problems");
+  expect(resolved).not.toEqual(resolve(needed));
 });
 
 test.each<[string, string, string, RegExp]>([
