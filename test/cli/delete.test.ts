@@ -100,7 +100,7 @@ test.each([
   ["wh_1 --type development", /--older-than, --type and --seen-by are about orphans/],
   ["--orphans --older-than soon", /such as 90s, 15m, 2h or 7d/],
   ["wh_9", /no endpoint wh_9.*\(NOT_FOUND\)/],
-])("the wrong use %j is refused", async (args, why) => {
+])("delete refuses the wrong use %j", async (args, why) => {
   add(1);
   const { status, stderr } = await command([...args.split(" ").filter(Boolean), "--yes"]);
   expect([status, ids()]).toEqual([1, ["wh_1"]]);

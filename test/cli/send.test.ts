@@ -60,7 +60,7 @@ test.each([
   [["job.running", "--capture", "f"], /name an event/],
   [["--capture", "f", "--data", "{}"], /'--data <json>' cannot be used with option '--capture <file>'/],
   [["job.running", "--data", "{"], /--data must be JSON/],
-])("the wrong use %j is refused", async (args, why) => {
+])("send refuses the wrong use %j", async (args, why) => {
   const { status, stderr } = await run(["send", ...args, "--to", "http://127.0.0.1:1/"], { env });
   expect(status).toBe(1);
   expect(stderr).toMatch(why);

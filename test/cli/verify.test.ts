@@ -168,7 +168,7 @@ test.each([
   [[], /'--capture <file>' not specified/],
   [["--capture", "/nowhere"], /FILE_UNREADABLE/],
   [["--capture", "c", "--at", "yesterday"], /a time with its zone/],
-])("the wrong use %j is refused", async (args, why) => {
+])("verify refuses the wrong use %j", async (args, why) => {
   const { status, stderr } = await run(["verify", ...args], { env: { WEBHOOK_SECRET: SECRET } });
   expect(status).toBe(1);
   expect(stderr).toMatch(why);

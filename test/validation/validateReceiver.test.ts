@@ -55,7 +55,7 @@ function counting(listener: RequestListener) {
   return counted;
 }
 
-describe("validateReceiver says that a receiver is validated", () => {
+describe("validated receivers", () => {
   test.each<[what: string, listener: () => RequestListener, genuine: number, broken: number]>([
     ["it is one of this package", () => ours(secret), 200, 401],
     ["it is one of this package with several secrets", () => ours([otherSecret, secret]), 200, 401],
@@ -67,7 +67,7 @@ describe("validateReceiver says that a receiver is validated", () => {
       204,
       404,
     ],
-  ])("when %s", async (_what, listener, genuine, broken) => {
+  ])("validateReceiver accepts a receiver if %s", async (_what, listener, genuine, broken) => {
     expect(await validateReceiver({ url: await serve(listener()), secrets: secret })).toMatchObject({
       validated: true,
       code: null,
@@ -77,7 +77,7 @@ describe("validateReceiver says that a receiver is validated", () => {
     });
   });
 
-  test("without a call of the receiver's handlers, for each of several secrets", async () => {
+  test("validateReceiver calls no handler of the receiver, with any of several secrets", async () => {
     const handled = jest.fn();
     const url = await serve(ours([secret, otherSecret], handled));
     expect(await validateReceiver({ url, secrets: [otherSecret, secret] })).toMatchObject({
@@ -89,7 +89,7 @@ describe("validateReceiver says that a receiver is validated", () => {
   test.each<[what: string, before: RequestListener]>([
     ["it starts late", respondsWith(secret, { genuine: null, broken: null })],
     ["a new release replaces one with another secret", ours(otherSecret)],
-  ])("when %s", async (_what, before) => {
+  ])("validateReceiver waits for a receiver if %s", async (_what, before) => {
     const listeners = [before];
     withoutWaits(() => listeners.unshift(ours(secret)));
     const url = await serve((request, response) => listeners[0]?.(request, response));

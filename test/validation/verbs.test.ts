@@ -79,13 +79,13 @@ describe("check", () => {
 
   test.each([
     ["neither secrets nor receiver", { url: good.url }, /exactly one/],
-    ["both", { ...good, receiver: { secrets: [secret] } }, /exactly one/],
+    ["both secrets and receiver", { ...good, receiver: { secrets: [secret] } }, /exactly one/],
     ["one secret that was cut off", { ...good, secrets: "whsec_AA==" }, /secret 1 of 1 is cut off/],
     ["an empty list", { ...good, secrets: [] }, /secrets is empty/],
     ["a secret that was cut off", { ...good, secrets: ["whsec_AA=="] }, /secret 1 of 1 is cut off/],
     ["a receiver without secrets", { url: good.url, receiver: "{}" }, /secrets must be a list/],
     ["no url", { secrets: [secret] }, /^url is missing/],
-  ])("refuses %s", async (_what, news, reason) => {
+  ])("check refuses arguments with %s", async (_what, news, reason) => {
     const { failures } = await verbs().check({}, news);
     expect(failures).toEqual([{ property: "", reason: expect.stringMatching(reason) }]);
   });

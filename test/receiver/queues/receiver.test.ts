@@ -116,7 +116,7 @@ describe("createReceiver", () => {
       /The option handlers does not exist here\. With a queue, .* queueWorker/,
     ],
     ["neither handlers nor a queue", {}, /handlers/],
-  ])("refuses %s", (_what, options, message) => {
+  ])("createReceiver refuses %s", (_what, options, message) => {
     const start = () => createReceiver({ secrets: secret, ...options } as QueueReceiverOptions);
     expect(start).toThrow(message);
   });
