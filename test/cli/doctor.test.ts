@@ -114,7 +114,7 @@ test.each<[given: () => Partial<Backend>, finding: RegExp]>([
   ],
   [
     () => dev({ pending_operations: [interrupted("mails", { url: elsewhere, at })] }),
-    /^error: .*interrupted while it registered mails in shop\/dev \(OPERATION_INTERRUPTED\) pulumi up --yes --stack dev {3}# if this stays, .*--clear-pending-creates --yes --non-interactive$/,
+    /^error: .*interrupted while it registered mails in shop\/dev \(OPERATION_INTERRUPTED\) pulumi up --yes --stack dev {3}# if this stays, .*--clear-pending-creates --yes --non-interactive --stack dev$/,
   ],
   [
     () => dev({ pending_operations: [interrupted("jobs", { kind: "deleting", id: "wh_1", url })] }),
@@ -260,6 +260,28 @@ test("what is gone, and was registered anew by somebody, is one finding, whose c
       ["ENDPOINT_GONE", expect.stringMatching(/^pulumi up --yes --refresh --stack dev /)],
       ["UNMANAGED", expect.stringMatching(/: WEBHOOKS_IF_EXISTS=adopt pulumi up --yes --refresh$/)],
     ]);
+});
+
+test("after a killed up and a destroy, doctor cleans up first and registers second, but not before it knows what the run has made", async () => {
+  await serve({ urls: [elsewhere] });
+  const own = { dev: { resources: [], pending_operations: [interrupted("mails", { url: elsewhere, at })] } };
+  const { findings } = await findingsOf({ own });
+  expect(findings.map(({ remedy, otherwise }) => [remedy, otherwise])).toEqual([
+    [
+      "pulumi refresh --clear-pending-creates --yes --non-interactive --stack dev && npx pulumi-webhook-endpoints delete --yes wh_1   " +
+        "# nothing of this package is left in the stack, as after a destroy",
+      "pulumi up --yes --stack dev   # instead, to register what the program declares",
+    ],
+  ]);
+  const { stderr } = await run(["list", "--orphans"], { pulumi: backend({ baseUrl: service.url, own }) });
+  expect(stderr).toMatch(
+    /^There are no orphans\.\n1 endpoint may be of a run that has not ended, .* npx pulumi-webhook-endpoints doctor says/m,
+  );
+  service.rotateKey(API_KEY, "another-key");
+  expect((await findingsOf({ own })).findings[1]).toMatchObject({
+    code: "OPERATION_INTERRUPTED",
+    remedy: "npx pulumi-webhook-endpoints doctor   # again, once UNAUTHORIZED is resolved",
+  });
 });
 
 test("a key that was rotated leads to the same endpoints, and is in order", async () => {

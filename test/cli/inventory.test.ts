@@ -23,7 +23,7 @@ function stackOf(deployment: Deployment, name = "dev"): KnownStack {
   const work = { kind: "none", mayRun: false, who: "" } as const;
   return {
     ...{ name, isOwn: true, isSelected: true, deployment: kept, state: new StackState(kept) },
-    ...{ outputs: [], work },
+    ...{ isEmpty: false, outputs: [], work },
   };
 }
 

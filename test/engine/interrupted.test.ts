@@ -89,7 +89,7 @@ test.concurrent.each<[string, new (options: ProjectOptions) => Project]>([
   ["of the library", Project],
   ["of the native plugin", NativeProject],
 ])(
-  "a destroy after a killed up %s leaves what that registered, Pulumi names it, and the second line of doctor deletes it",
+  "a destroy after a killed up %s leaves what that registered, Pulumi names it, and the first line of doctor deletes it",
   (_, Kind) =>
     inInterruptedWorld(Kind, {}, async (world) => {
       const { project, service } = world;
@@ -109,7 +109,7 @@ test.concurrent.each<[string, new (options: ProjectOptions) => Project]>([
       expect(project.ids()).toEqual({});
       const doctor = () => project.run(process.execPath, command, "doctor");
       const { output } = await doctor();
-      const [, again, cleaning = ""] = /\(OPERATION_INTERRUPTED\)\n {2}(.*)\n {2}(.*)$/m.exec(output) ?? [];
+      const [, cleaning = "", again] = /\(OPERATION_INTERRUPTED\)\n {2}(.*)\n {2}(.*)$/m.exec(output) ?? [];
       expect(again).toMatch(/^pulumi up --yes --stack dev /);
       for (const id of left) expect(cleaning).toContain(id);
       expect((await project.run("sh", "-c", cleaning)).exitCode).toBe(0);

@@ -1,4 +1,5 @@
 import { Argument, Option } from "commander";
+import { COMMAND, countOf } from "../../shared/words";
 import { withAccount } from "../account";
 import { dataOf, entryOf, printTable, takeInventory } from "../inventory/inventory";
 import { allOption, jsonOption, stackOption } from "../options";
@@ -30,6 +31,11 @@ export const list: Subcommand<Flags> = {
       output.data(shown.map(dataOf), () => {
         if (shown.length === 0) output.note(orphans ? "There are no orphans." : "There are no endpoints.");
         else printTable(context, shown);
+        const pending = entries.filter(({ owner }) => owner.kind === "pending").length;
+        if (orphans && pending > 0)
+          output.note(
+            `${countOf(pending, "endpoint")} may be of a run that has not ended, so no orphan: ${context.pulumi.withStack(`${COMMAND} doctor`)} says what to do.`,
+          );
       });
       return true;
     });

@@ -29,6 +29,8 @@ export interface KnownStack {
   /** Its endpoints, also those that it only reads, and the operations on endpoints that no run has finished. */
   readonly deployment: Required<Deployment>;
   readonly state: StackState;
+  /** True if its state has no resource at all, not even the stack's own: as before the first run, and after a destroy. */
+  readonly isEmpty: boolean;
   /** The names of its outputs. */
   readonly outputs: readonly string[];
   /** Whether a run works on it. Asked only if its state has something open, Pulumi Cloud lists an update, or before endpoints are deleted or adopted. */
@@ -147,7 +149,8 @@ async function readStack(pulumi: Pulumi) {
   const isOpen = hasOperations || state.unanswered.length > 0;
   const fingerprint = isOpen ? createHash("sha256").update(JSON.stringify(deployment)).digest("hex") : "";
   const shown = { project: any && stackOf(any.urn).project, hasOperations, isOpen, fingerprint };
-  return { deployment: kept, state, outputs: Object.keys(root?.outputs ?? {}), shown };
+  const isEmpty = resources.length === 0;
+  return { deployment: kept, state, isEmpty, outputs: Object.keys(root?.outputs ?? {}), shown };
 }
 
 /** Returns a stack's name as `pulumi.getStack()` does, without organization and project. */

@@ -106,9 +106,14 @@ export const doctor: Subcommand<Flags> = {
   },
 };
 
-/** Returns a remedy that works here: without a terminal nobody can be asked, and a run needs the service. @param blocked why it has none */
+/**
+ * Returns a remedy that works here: without a terminal nobody can be asked, and a run needs the service, as does what an interrupted one
+ * made: it must be found before that run is forgotten.
+ *
+ * @param blocked why the service cannot be asked
+ */
 function toPaste(remedy: string, { pulumi, terminal }: Context, blocked: string | undefined): string {
-  if (blocked !== undefined && /^pulumi (cancel .* && pulumi )?(up|preview)/.test(remedy))
+  if (blocked !== undefined && /^pulumi (cancel .* && pulumi )?(up|preview|refresh)/.test(remedy))
     return `${pulumi.withStack(`${COMMAND} doctor`)}   # again, once ${blocked} is resolved`;
   return terminal.isInteractive ? remedy : remedy.replace(ASKS, "$& --yes");
 }

@@ -83,7 +83,7 @@ export function* stackFindings(
   entries: readonly Entry[],
   gone: readonly Gone[],
 ): Generator<Finding> {
-  const { state, deployment, outputs, work } = stack;
+  const { state, deployment, outputs, work, isEmpty } = stack;
   const name = quoted(stack.name);
   // What the state shows is about to change.
   if (work.kind === "under way" || work.kind === "held elsewhere") return yield* workFindings(stack);
@@ -110,11 +110,21 @@ export function* stackFindings(
       message: `the registration of ${describeAll(pending)} got no response${which}`,
       remedy: `${up} --stack ${name}   # takes over what was registered, and registers what was not`,
     });
+  const again = `${up} --stack ${name}`;
+  const cleaning = `${unlock}${CLEAR_OPERATIONS} --stack ${name}${deletion}`;
   if (state.interrupted.length > 0)
     yield found("OPERATION_INTERRUPTED", {
       message: `${began} while it registered ${describeAll(creations)}${which}`,
-      remedy: `${up} --stack ${name}   # ${workRemark(work)}if this stays, ${CLEAR_OPERATIONS}`,
-      otherwise: `${unlock}${CLEAR_OPERATIONS} --stack ${name}${deletion}   # instead, if nobody wants them, as after a destroy`,
+      // An up would build again what was destroyed.
+      ...(isEmpty
+        ? {
+            remedy: `${cleaning}   # ${workRemark(work)}nothing of this package is left in the stack, as after a destroy`,
+            otherwise: `${again}   # instead, to register what the program declares`,
+          }
+        : {
+            remedy: `${again}   # ${workRemark(work)}if this stays, ${CLEAR_OPERATIONS} --stack ${name}`,
+            otherwise: `${cleaning}   # instead, if nobody wants them, as after a destroy`,
+          }),
     });
   else if (creations.length > 0)
     yield found("OPERATION_INTERRUPTED", {
