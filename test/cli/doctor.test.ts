@@ -141,7 +141,7 @@ test.each<[given: () => Partial<Backend>, finding: RegExp]>([
       service.remove("wh_1");
       return recordedAt({ account: "ffffff" });
     },
-    /^error: The account of today's key \(fingerprint [0-9a-f]{6}\) has none of the endpoints that the stack dev registered with the key ffffff: it is another account \(jobs\) \(OTHER_ACCOUNT\) pulumi config set --secret webhooks:apiKey --stack dev {3}# the key of before/,
+    /^error: The account of today's key \(fingerprint [0-9a-f]{6}\) has none of the endpoints that the stack dev registered with the key ffffff: it is another account \(jobs\) \(OTHER_ACCOUNT\) printf %s "\$KEY" \| pulumi config set --secret webhooks:apiKey --stack dev {3}# the key of before/,
   ],
   [
     () => recordedAt({ baseUrl: "https://b.example.com" }),
@@ -161,7 +161,7 @@ test.each<[given: () => Partial<Backend>, finding: RegExp]>([
   ],
   [
     () => ({ isKeySecret: false }),
-    /^error: webhooks:apiKey is stored without --secret.* \(SETTINGS_INVALID\) pulumi config set --secret webhooks:apiKey /,
+    /^error: webhooks:apiKey is stored without --secret.* \(SETTINGS_INVALID\) printf %s "\$KEY" \| pulumi config set --secret webhooks:apiKey --stack dev /,
   ],
 ])("doctor finds what is wrong with a stack, and says what to do %#", async (given, finding) => {
   await serve();
@@ -306,7 +306,7 @@ test.each<[break_: () => unknown, code: string, remedy: RegExp]>([
   [
     () => service.rotateKey(API_KEY, "another-key"),
     "UNAUTHORIZED",
-    /^pulumi config set --secret webhooks:apiKey /,
+    /^printf %s "\$KEY" \| pulumi config set --secret webhooks:apiKey --stack dev {3}# or/,
   ],
   [() => service.goOffline(), "UNREACHABLE", / doctor {3}# again, in a while; .*pulumi config$/],
   [
@@ -346,9 +346,29 @@ test("doctor gives no remedy that needs the service before that can be asked, an
   service.rotateKey(API_KEY, "another-key");
   const { findings } = await findingsOf(given());
   expect(findings.map(({ code, remedy }) => [code, remedy])).toEqual([
-    ["UNAUTHORIZED", expect.stringMatching(/^pulumi config set --secret/)],
+    ["UNAUTHORIZED", expect.stringMatching(/^printf .* \| pulumi config set --secret/)],
     ["REGISTRATION_PENDING", "npx pulumi-webhook-endpoints doctor   # again, once UNAUTHORIZED is resolved"],
   ]);
+});
+
+test("with a wrong base URL, the command that restores the recorded one comes first", async () => {
+  await serve();
+  service.fault({ operation: "list", kind: "status", status: 404, times: 99 });
+  const { findings } = await findingsOf(recordedAt({ baseUrl: "https://b.example.com" }));
+  expect(findings.map(({ code }) => code)).toEqual(["OTHER_BASE_URL", "REJECTED"]);
+  expect(findings[0]?.remedy).toMatch(
+    /^pulumi config set webhooks:baseUrl https:\/\/b\.example\.com --stack dev {3}# unless/,
+  );
+});
+
+test("with another account's key, doctor says when to forget the endpoints before it gives the command, and lets a terminal ask for the key", async () => {
+  await serve({ urls: [] });
+  const given = recordedAt({ account: "ffffff" });
+  const options = { pulumi: backend({ baseUrl: service.url, ...given }), answers: [] };
+  const { stdout } = await run(["doctor"], options);
+  expect(stdout).toMatch(
+    /\(OTHER_ACCOUNT\)\n {2}pulumi config set --secret webhooks:apiKey --stack dev .*\n {2}# instead, only if it is the same account, .*:\n {2}pulumi state delete --yes \S+ --stack dev$/m,
+  );
 });
 
 test("doctor names the settings of a WebhooksProvider, which it does not read", async () => {

@@ -188,7 +188,7 @@ test("what fails for all resources is printed once for each, and explained once;
   expect(refused.match(/add --run-program to them/g)).toHaveLength(1);
   const [[code, remedy = ""] = []] = (await doctor("a pipe")).remedies;
   expect(code).toBe("UNAUTHORIZED");
-  const set = await typed(`printf another-key | ${remedy}`, "a pipe");
+  const set = await typed(`KEY=another-key; ${remedy}`, "a pipe");
   expect(set).toMatchObject({ exitCode: 0 });
   expect((await doctor("a pipe")).output).toMatch(IN_ORDER);
   await project.refresh("--run-program");

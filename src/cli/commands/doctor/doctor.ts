@@ -7,18 +7,28 @@ import { type Account, withAccount } from "../../account";
 import { existenceIn } from "../../existence";
 import { type Entry, inventoryOf } from "../../inventory/inventory";
 import type { StackResource } from "../../inventory/owner";
-import { type KnownStack, readStacks } from "../../inventory/stacks";
+import { type KnownStack, readStacks, selectedIn } from "../../inventory/stacks";
 import { allOption, jsonOption, stackOption } from "../../options";
 import type { Context, Subcommand } from "../../run";
 import { type Finding, gaps, stackFindings } from "./findings";
 import { type Gone, withSuccessors } from "./gone";
 import { listFindings } from "./listFindings";
-import { findingOf, keysOfAccount, notCheckedIn, settingsFindings, shownSettings } from "./settings";
+import {
+  findingOf,
+  KEY_COMMAND,
+  keysOfAccount,
+  notCheckedIn,
+  settingsFindings,
+  shownSettings,
+} from "./settings";
 import { readVersions, versionFindings } from "./versions";
 
 /** The commands of remedies that ask before they do something. */
 const ASKS =
   /\b(pulumi (up|destroy|refresh(?! --clear)|state delete(?! --yes))|npx \S+ (delete|check-service))\b/g;
+
+/** It stores an empty key, and says nothing, where its input is at an end. */
+const ASKS_FOR_KEY = new RegExp(`^${KEY_COMMAND}`);
 
 interface Flags {
   readonly all?: boolean;
@@ -66,7 +76,9 @@ export const doctor: Subcommand<Flags> = {
     let blocked: string | undefined;
     const endpoints = await asking.catch((error) => {
       if (!(error instanceof CodedError)) throw error;
-      findings.unshift(findingOf(error, pulumi));
+      // What fails at another base URL than the recorded one, fails because of it.
+      const at = findings.findIndex(({ code }) => code === "OTHER_BASE_URL") + 1;
+      findings.splice(at, 0, findingOf(error, pulumi, selectedIn(stacks.known)));
       blocked = error.code;
       return null;
     });
@@ -97,7 +109,7 @@ export const doctor: Subcommand<Flags> = {
       for (const { level, code, message, remedy, otherwise } of shown) {
         output.line(`${level}: ${message} (${code})`, level === "error" ? "red" : "yellow");
         output.line(`  ${remedy}`);
-        if (otherwise !== undefined) output.line(`  ${otherwise}`);
+        for (const line of otherwise?.split("\n") ?? []) output.line(`  ${line}`);
       }
       output.line();
       for (const each of notChecked) output.line(`Not checked: ${each}`);
@@ -115,7 +127,9 @@ export const doctor: Subcommand<Flags> = {
 function toPaste(remedy: string, { pulumi, terminal }: Context, blocked: string | undefined): string {
   if (blocked !== undefined && /^pulumi (cancel .* && pulumi )?(up|preview|refresh)/.test(remedy))
     return `${pulumi.withStack(`${COMMAND} doctor`)}   # again, once ${blocked} is resolved`;
-  return terminal.isInteractive ? remedy : remedy.replace(ASKS, "$& --yes");
+  if (terminal.isInteractive) return remedy;
+  const piped = process.platform === "win32" ? "type key.txt" : 'printf %s "$KEY"';
+  return remedy.replace(ASKS, "$& --yes").replace(ASKS_FOR_KEY, () => `${piped} | ${KEY_COMMAND}`);
 }
 
 /** Returns the endpoints of these stacks that the service has no longer. Only a complete list can show that. */

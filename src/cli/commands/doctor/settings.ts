@@ -28,12 +28,23 @@ export function shownSettings({ configuration, origin }: Account, env: NodeJS.Pr
 /** Probably nothing here is wrong. */
 const TEMPORARY = /^(CONNECTION_LOST|RATE_LIMITED|SERVER_ERROR|TIMED_OUT|UNREACHABLE)$/;
 
-/** Says why the settings could not be read, or the service not be asked. */
-export function findingOf({ code, detail }: CodedError, { withStack }: Pulumi): Finding {
+/** Asks for the API key. */
+export const KEY_COMMAND = "pulumi config set --secret webhooks:apiKey";
+
+function settingKeyOf(selected: KnownStack | undefined, { withStack }: Pulumi): string {
+  return selected ? `${KEY_COMMAND} --stack ${quoted(selected.name)}` : withStack(KEY_COMMAND);
+}
+
+/** Says why the settings could not be read, or the service not be asked. @param selected the stack whose settings these are, if it could be read */
+export function findingOf(
+  { code, detail }: CodedError,
+  pulumi: Pulumi,
+  selected: KnownStack | undefined,
+): Finding {
+  const { withStack } = pulumi;
   const finding = { level: "error", code, message: detail } as const;
   if (code === "UNAUTHORIZED") {
-    const command = withStack("pulumi config set --secret webhooks:apiKey");
-    return { ...finding, remedy: `${command}   # or correct WEBHOOKS_API_KEY` };
+    return { ...finding, remedy: `${settingKeyOf(selected, pulumi)}   # or correct WEBHOOKS_API_KEY` };
   }
   if (TEMPORARY.test(code))
     return {
@@ -97,10 +108,11 @@ export function keysOfAccount({ client, origin }: Account, { known }: Stacks, li
  */
 export function* settingsFindings(
   { configuration, origin }: Account,
-  { withStack }: Pulumi,
+  pulumi: Pulumi,
   { known }: Stacks,
   keys: ReadonlySet<string> | undefined,
 ): Generator<Finding> {
+  const selected = selectedIn(known);
   const { value, secret } = configuration?.["webhooks:apiKey"] ?? {};
   if (value && secret !== true)
     yield {
@@ -108,9 +120,8 @@ export function* settingsFindings(
       code: "SETTINGS_INVALID",
       message:
         "webhooks:apiKey is stored without --secret, so the stack's file holds the API key in plain text",
-      remedy: `${withStack("pulumi config set --secret webhooks:apiKey")}   # with a new key, if the file was committed`,
+      remedy: `${settingKeyOf(selected, pulumi)}   # with a new key, if the file was committed`,
     };
-  const selected = selectedIn(known);
   if (selected === undefined) return;
   const name = quoted(selected.name);
   const recorded = selected.state.endpoints.filter(
@@ -132,11 +143,11 @@ export function* settingsFindings(
   if (strangers[0] === undefined) return;
   yield found("OTHER_ACCOUNT", {
     message: `${describeOtherAccount(`the stack ${selected.name}`, foreign(accountOf(strangers[0])), origin.account)} (${namesOf(strangers)})`,
-    remedy: `pulumi config set --secret webhooks:apiKey --stack ${name}   # the key of before, or correct WEBHOOKS_API_KEY; then pulumi up. To move to another account, give the endpoints a WebhooksProvider with a new name`,
-    otherwise: `${forgetting(
+    remedy: `${KEY_COMMAND} --stack ${name}   # the key of before, or correct WEBHOOKS_API_KEY; then pulumi up. To move to another account, give the endpoints a WebhooksProvider with a new name`,
+    otherwise: `# instead, only if it is the same account, and all of them were deleted there; then pulumi up:\n${forgetting(
       strangers.map(({ urn }) => urn),
       ` --stack ${name}`,
-    )}   # instead, if it is the same account, and all of them were deleted there; then pulumi up`,
+    )}`,
   });
 }
 
