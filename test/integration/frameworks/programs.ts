@@ -69,7 +69,7 @@ http.createServer(express().use(createRequestHandler({ build }))).listen();`;
 export const sveltekit = (bodySizeLimit: number): Program => [
   withFetch(`
   import { getRequest, setResponse } from "@sveltejs/kit/node";
-  const POST = ${routeOf("SvelteKit 2")};
+  const POST = ${routeOf("SvelteKit 2 and 3")};
   http.createServer(async (request, response) => {
     const base = "http://localhost";
     setResponse(response, await POST({ request: await getRequest({ request, base, bodySizeLimit: ${bodySizeLimit} }) }));
