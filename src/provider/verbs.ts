@@ -49,22 +49,23 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       news: WithProvider<Record<string, unknown>>,
     ): Promise<dynamic.CheckResult> {
       const args = declaredArguments(news);
-      const isNew = olds.url === undefined;
+      // Of a replacement, the engine asks again without olds (engine rule 17).
+      const willCreate = olds.url === undefined;
       const { problems, warnings } = checkArguments(args);
       const result = start();
-      let after = isNew ? news[AFTER_INPUT] : olds[AFTER_INPUT];
+      let after = willCreate ? news[AFTER_INPUT] : olds[AFTER_INPUT];
       if ("problems" in result)
         problems.push(...result.problems.map((problem) => `${problem} (SETTINGS_INVALID)`));
       else if (problems.length === 0) {
         const { creations, declarations, ifExists, log, originCheck, registrar } = result.run;
         const inputs = { ifExists, ...args } as unknown as EndpointInputs;
-        const urn = noteHiddenInputs(result.run, news, inputs, isNew);
-        if (!isNew && olds.adoptId !== undefined && olds.adoptId === args.adoptId)
+        const urn = noteHiddenInputs(result.run, news, inputs, willCreate);
+        if (!willCreate && olds.adoptId !== undefined && olds.adoptId === args.adoptId)
           declarations.noteSpent(inputs);
         // Once: whoever keeps the endpoint as it is has read it.
-        if (isNew || olds.url !== args.url || olds.type !== args.type)
+        if (willCreate || olds.url !== args.url || olds.type !== args.type)
           for (const warning of warnings) log.warn(aboutResource(urn && nameOf(urn), warning));
-        if (isNew) {
+        if (willCreate) {
           const otherAccount = await creations.refusalOfAccount(() => originCheck.assertNewIsHere());
           problems.push(...otherAccount);
           // In turn: what an equal resource is about to get is not another's.
@@ -72,7 +73,8 @@ export function createProvider(options: Partial<RunOptions> = {}) {
           if (otherAccount.length === 0) problems.push(...(await registrar.inTurn(inputs, look)));
         }
         // The program's class passes it, with an unknown value in a preview (engine rule 49).
-        if (isNew && after !== undefined && after !== UNKNOWN_VALUE) after = await creations.serviceTime();
+        if (willCreate && after !== undefined && after !== UNKNOWN_VALUE)
+          after = await creations.serviceTime();
       }
       const inputs = {
         ...args,
@@ -105,7 +107,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       const isHere = await originCheck.isHere(id, olds);
       if (isHere) {
         // A resource that adopted or took over this endpoint has it now.
-        if (endpoints.isMade(id)) replaces.push("id");
+        if (endpoints.isGiven(id)) replaces.push("id");
         if (!isPending(olds)) endpoints.noteDiff(id, olds, replaces.length > 0);
       } else {
         // There, the id may be another endpoint's.

@@ -14,9 +14,9 @@ export class Declarations {
   readonly #newUrls = new Set<string>();
   readonly #secretUrls = new Set<string>();
 
-  /** @param urn undefined if nobody told it @param isNew whether the resource is to get an endpoint */
-  note(inputs: EndpointInputs, urn: string | undefined, isNew: boolean): void {
-    if (isNew) this.#newUrls.add(normalizeUrl(inputs.url));
+  /** @param urn undefined if nobody told it @param willCreate whether the resource is to get an endpoint */
+  note(inputs: EndpointInputs, urn: string | undefined, willCreate: boolean): void {
+    if (willCreate) this.#newUrls.add(normalizeUrl(inputs.url));
     const urns = this.#urns.get(keyOfArguments(inputs)) ?? [];
     if (urn !== undefined && !urns.includes(urn)) this.#urns.set(keyOfArguments(inputs), [...urns, urn]);
   }

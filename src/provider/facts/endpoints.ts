@@ -3,7 +3,7 @@ import { isMadeLater } from "./same";
 import type { RecordedTimes } from "./time";
 
 /** What a verb of this run has noted about an endpoint. */
-type Note = "had" | "made" | "replaced" | "named" | "read" | "deleted" | "denied";
+type Note = "had" | "given" | "replaced" | "named" | "read" | "deleted" | "denied";
 
 /**
  * What this run knows about endpoints, by their ids. The plugin is a process of its own for each provider and command, so the engine's
@@ -23,10 +23,10 @@ export class Endpoints {
   }
 
   /** `create` returns it: registered, adopted or taken over. A resource has it from now on, though no list may show it yet. */
-  noteMade(endpoint: Endpoint): Endpoint {
+  noteGiven(endpoint: Endpoint): Endpoint {
     // A service may use the id of what this run deleted again.
     this.#notes.get(endpoint.id)?.delete("deleted");
-    this.#note(endpoint.id, "made");
+    this.#note(endpoint.id, "given");
     return endpoint;
   }
 
@@ -61,8 +61,8 @@ export class Endpoints {
   }
 
   /** Returns whether `create` has returned it in this run. */
-  isMade(id: string): boolean {
-    return this.#has(id, "made");
+  isGiven(id: string): boolean {
+    return this.#has(id, "given");
   }
 
   /**
@@ -73,7 +73,7 @@ export class Endpoints {
    */
   isOurs(endpoint: Pick<Endpoint, "id"> & Partial<Endpoint>, graceMs: number): boolean {
     const known = this.#times.get(endpoint.id) ?? [];
-    return this.isMade(endpoint.id) || known.some((each) => !isMadeLater(endpoint, each, graceMs));
+    return this.isGiven(endpoint.id) || known.some((each) => !isMadeLater(endpoint, each, graceMs));
   }
 
   isDeleted(id: string): boolean {
@@ -88,12 +88,12 @@ export class Endpoints {
   isSpared(id: string, recorded: RecordedTimes, graceMs: number): boolean {
     const isNamed = this.#has(id, "named") && !this.#has(id, "replaced");
     const isKept = this.#kept.get(id)?.some((each) => !isMadeLater(recorded, each, graceMs)) ?? false;
-    return this.#has(id, "made") || isKept || isNamed;
+    return this.#has(id, "given") || isKept || isNamed;
   }
 
-  /** Returns whether an earlier run made it, and this one does not know it to be deleted. */
+  /** Returns whether nothing that this run knows speaks against an endpoint of the state: it should be listed. */
   isExpected(id: string): boolean {
-    return !this.isMade(id) && !this.isDeleted(id) && !this.#has(id, "denied");
+    return !this.isGiven(id) && !this.isDeleted(id) && !this.#has(id, "denied");
   }
 
   /** The ids of earlier runs that resources of the stack have. */

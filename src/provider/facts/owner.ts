@@ -24,7 +24,7 @@ export type Owner =
 export type OtherTypeOwner = Extract<Owner, { resource: Resource }>;
 
 /** Whether no `WebhookEndpoint` of this stack has it, and it is there: what has the wanted url and type is then an equal endpoint. */
-export function isFree({ kind }: Owner): boolean {
+export function countsAsEqual({ kind }: Owner): boolean {
   return kind === "nobody" || kind === "otherType" || kind === "perhapsOtherType";
 }
 

@@ -38,7 +38,7 @@ export class Stack {
   #place: StackPlace = {};
   #reading: Promise<Found | undefined> | undefined;
   #proof: Promise<Proof> | undefined;
-  #unreadable: string | undefined;
+  #whyNotRead: string | undefined;
   #others: Promise<OtherStacks> | undefined;
 
   constructor(private readonly context: StackSources) {}
@@ -58,8 +58,8 @@ export class Stack {
   }
 
   /** Why the state cannot be read, if it was read and cannot be: a sentence for a message. */
-  get unreadable(): string | undefined {
-    return this.#unreadable;
+  get whyNotRead(): string | undefined {
+    return this.#whyNotRead;
   }
 
   /**
@@ -79,7 +79,7 @@ export class Stack {
   async #prove(inputs: EndpointInputs): Promise<Proof> {
     const { declarations } = this.context;
     const found = await this.#find();
-    if (found === undefined) return { proven: false, why: this.#unreadable ?? UNPROVEN };
+    if (found === undefined) return { proven: false, why: this.#whyNotRead ?? UNPROVEN };
     const { name, source } = found;
     if (source.isCertain()) return { proven: true };
     const read = source.read(name).then((deployment) => new StackState(deployment));
@@ -125,7 +125,7 @@ export class Stack {
       const { code, message } = error as NodeJS.ErrnoException;
       this.isAmbiguous = error instanceof AmbiguousStack;
       const reason = code === "ENOENT" ? "the command pulumi was not found on PATH" : message;
-      this.#unreadable = `The stack's state could not be read: ${reason}.`;
+      this.#whyNotRead = `The stack's state could not be read: ${reason}.`;
       log.warn(
         `the state of this stack cannot be read (${reason}), so this run does not see what interrupted runs registered, or that a ` +
           "resource was renamed without an alias: it stops rather than registering twice.",

@@ -62,7 +62,7 @@ export class CreationCheck {
       this.#sayAdoption(inputs, decision.endpoint, { urn, read: describeRead(others) });
     }
     const refusal =
-      decision && refusalOf(decision, inputs, this.context, { whyWithoutState: stack.unreadable });
+      decision && refusalOf(decision, inputs, this.context, { whyWithoutState: stack.whyNotRead });
     // A preview that fails would keep `up` from ever telling which stack it is.
     return refusal === undefined || stack.isAmbiguous ? [] : [refusal.message];
   }

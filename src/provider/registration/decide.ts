@@ -2,7 +2,7 @@ import type { Endpoint, EndpointList } from "../../client";
 import { sameUrl } from "../../shared/url";
 import type { Evidence } from "../facts/evidence";
 import { endpointsLike } from "../facts/identity";
-import { forbidsAdoption, isFree, isOtherType, type OtherTypeOwner, type Owner } from "../facts/owner";
+import { countsAsEqual, forbidsAdoption, isOtherType, type OtherTypeOwner, type Owner } from "../facts/owner";
 import type { Wanted } from "../facts/resource";
 import { nearlySameUrl } from "../facts/same";
 import type { Proof } from "../facts/stack";
@@ -114,8 +114,8 @@ function ruleFor(wish: Wish, facts: Facts, known: Known): Decision {
   const { adoptId, ifExists } = wish.verb === "create" ? wish : {};
   if (adoptId !== undefined && !known.isSpent) return adoption(adoptId, wanted, facts, known);
 
-  const equal = endpointsLike(list, wanted).filter((endpoint) => isFree(ownerOf(endpoint)));
-  const unreadable = list.unrecognized.filter(({ id }) => isFree(ownerOf({ id })));
+  const equal = endpointsLike(list, wanted).filter((endpoint) => countsAsEqual(ownerOf(endpoint)));
+  const unreadable = list.unrecognized.filter(({ id }) => countsAsEqual(ownerOf({ id })));
   const unreadableEqual = unreadable.filter(({ url }) => url !== null && sameUrl(url, wanted.url));
   const isListPartial = !list.complete || unreadable.some(({ url }) => url === null);
   const register = (despite?: Stop): Decision => ({ kind: "register", isListPartial, despite });

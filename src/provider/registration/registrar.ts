@@ -76,7 +76,7 @@ export class Registrar {
       registrations.close(by);
       const message = `took over ${foreign(endpoint.id)} (${describeUrl(inputs.url)}) that an earlier run had registered`;
       log.info(declarations.aboutResource(inputs, message));
-      return { endpoint: endpoints.noteMade(endpoint) };
+      return { endpoint: endpoints.noteGiven(endpoint) };
     }
     if (decision.kind === "adopt") {
       const { endpoint } = decision;
@@ -89,7 +89,7 @@ export class Registrar {
       // What else a pending registration may have made, its own `delete` looks for.
       for (const pending of registrations.pendingLike(inputs))
         if (isFit(endpoint, pending, graceMs)) registrations.close(pending);
-      return { endpoint: endpoints.noteMade(endpoint) };
+      return { endpoint: endpoints.noteGiven(endpoint) };
     }
     const refusal = refusalOf(decision, inputs, this.context, { whyWithoutState });
     if (refusal) throw refusal;
@@ -123,10 +123,10 @@ export class Registrar {
       const isListed = list.byId.has(id) && !endpoints.isDeleted(id);
       // What a complete list lacked, and is not of this run, was not there: its id was used again.
       const wasThere =
-        isListed || endpoints.isMade(id) || (!list.complete && endpoints.isOurs(endpoint, graceMs));
+        isListed || endpoints.isGiven(id) || (!list.complete && endpoints.isOurs(endpoint, graceMs));
       if (wasThere) throw notRegistered(inputs, endpoint);
       const registeredAt = service.time() ?? undefined;
-      return { endpoint: endpoints.noteMade(endpoint), registeredAt };
+      return { endpoint: endpoints.noteGiven(endpoint), registeredAt };
     } catch (error) {
       if (!(error instanceof WebhookRegistrationError)) throw error;
       if (error.outcome === "not-made") throw refusedBeside(there, inputs, error);
@@ -142,7 +142,7 @@ export class Registrar {
       }
       const message = `found ${foreign(endpoint.id)} (${describeUrl(url)}), which the service registered without a usable response`;
       log.info(declarations.aboutResource(inputs, message));
-      return { endpoint: endpoints.noteMade(endpoint) };
+      return { endpoint: endpoints.noteGiven(endpoint) };
     }
   }
 
@@ -165,7 +165,7 @@ export class Registrar {
     const endpoint = await this.search.lookFor(inputs, evidence, undefined);
     if (endpoint === undefined) throw earlier;
     registrations.close(earlier);
-    return { endpoint: endpoints.noteMade(endpoint) };
+    return { endpoint: endpoints.noteGiven(endpoint) };
   }
 
   #created(inputs: EndpointInputs, { endpoint, registeredAt }: Given): Created {

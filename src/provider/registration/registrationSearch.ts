@@ -75,7 +75,7 @@ export class RegistrationSearch {
       const waitedMs = list.sentAt - firstSentAt;
       const { decision, needsProof } = decide(wish, { ...gathered, proof, list, graceMs, waitedMs });
       const found = endpointOf(decision);
-      const whyWithoutState = proof?.proven === false ? proof.why : stack.unreadable;
+      const whyWithoutState = proof?.proven === false ? proof.why : stack.whyNotRead;
       if (needsProof && prove) {
         proof = await prove();
       } else if (decision.kind === "wait") {
