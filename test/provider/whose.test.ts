@@ -182,6 +182,17 @@ describe("at a service that uses ids again", () => {
     },
   );
 
+  test("a destroy does not delete what somebody else registered with the id within the second in which the first one was made", async () => {
+    world.service.fault({ operation: "register", kind: "lost-after" });
+    await world.up([declared("a")]);
+    await heals([declared("a")]);
+    world.service.remove(ids()[0] ?? "");
+    const stranger = world.service.add({ url: urlOf("stranger") });
+    expect(ids()).toEqual([stranger.id]);
+    expect(await world.destroy()).toEqual([]);
+    settled([], [stranger]);
+  });
+
   test.each([[""], [", also with a rotated key"]])(
     "what somebody else registered later with the id, the same url and the same type is another's once the time is known%s",
     async (rotated) => {

@@ -14,7 +14,7 @@ export type Recorded = Pick<EndpointState, "url" | "type"> & Partial<EndpointSta
  * - `same`: it was made when the recorded one was, or has its url and type. Somebody may have edited it.
  * - `other`: it was made later, so the service has used the id again
  * - `unknown`: it has another url or type, and nothing tells when the recorded one was made; or the id is a row's number, which a database may
- *   use again at once. It counts as gone, is left alone, and is named
+ *   use again within the second. It counts as gone, is left alone, and is named
  */
 export function sameness(
   recorded: Recorded,
@@ -27,9 +27,12 @@ export function sameness(
   const made = parseTimestamp(listed.createdAt);
   const isEqual = recorded.type === listed.type && isRecordedUrl(recorded, listed.url);
   if (made === undefined || isEqual) return isEqual ? "same" : "unknown";
-  if (parseTimestamp(createdAt) !== undefined) return "same";
-  const isEdited = registeredAt !== undefined && made <= registeredAt + PRECISION_MS && !/^\d+$/.test(id);
-  return isEdited ? "same" : "unknown";
+  const exactly = parseTimestamp(createdAt);
+  if (made === exactly) return "same";
+  const isRow = /^\d+$/.test(id);
+  const isInTime =
+    exactly !== undefined || (registeredAt !== undefined && made <= registeredAt + PRECISION_MS);
+  return isInTime && !isRow ? "same" : "unknown";
 }
 
 /** Returns whether a listed endpoint was made later than a recorded one with its id: then the service has used the id again. */
