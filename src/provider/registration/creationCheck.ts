@@ -7,6 +7,7 @@ import type { Context } from "../context";
 import { aboutResource } from "../engine";
 import { EndpointError, explain, isUnauthorized } from "../errors";
 import type { EndpointInputs } from "../state";
+import { isStop } from "./decide";
 import { describeRead, takenElsewhere } from "./otherStacks";
 import { adopts, refusalOf } from "./refusals";
 import type { RegistrationSearch } from "./registrationSearch";
@@ -61,10 +62,9 @@ export class CreationCheck {
       if (taken) return [taken.message];
       this.#sayAdoption(inputs, decision.endpoint, { urn, read: describeRead(others) });
     }
-    const refusal =
-      decision && refusalOf(decision, inputs, this.context, { whyWithoutState: stack.whyNotRead });
     // A preview that fails would keep `up` from ever telling which stack it is.
-    return refusal === undefined || stack.isAmbiguous ? [] : [refusal.message];
+    if (!decision || !isStop(decision) || stack.isAmbiguous) return [];
+    return [refusalOf(decision, inputs, this.context, { whyWithoutState: stack.whyNotRead }).message];
   }
 
   /** Returns why nothing new may be registered with today's key, as far as the service can be asked. */

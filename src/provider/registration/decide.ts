@@ -97,8 +97,23 @@ export function decide(wish: Wish, facts: Facts): { decision: Decision; needsPro
   return { decision, needsProof: !isSame };
 }
 
-function isStop(decision: Decision): decision is Stop {
-  return ["missing", "mismatch", "taken", "doubt", "unknowable", "exists"].includes(decision.kind);
+/** A kind that is missing here does not compile: a stop that counted as none would be followed by a registration. */
+const STOPS: { readonly [K in Decision["kind"]]: K extends Stop["kind"] ? true : false } = {
+  missing: true,
+  mismatch: true,
+  taken: true,
+  doubt: true,
+  unknowable: true,
+  exists: true,
+  take: false,
+  adopt: false,
+  wait: false,
+  register: false,
+  none: false,
+};
+
+export function isStop(decision: Decision): decision is Stop {
+  return STOPS[decision.kind];
 }
 
 /** Returns the endpoint that a decision gives the resource, if it gives it one that is there. */

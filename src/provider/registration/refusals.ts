@@ -7,7 +7,7 @@ import type { Declarations } from "../facts/declarations";
 import { describeOwner, howToHandOver, isOtherType } from "../facts/owner";
 import type { Wanted } from "../facts/resource";
 import type { IfExists } from "../settings";
-import type { Decision, Shown, Stop } from "./decide";
+import type { Shown, Stop } from "./decide";
 import { shownStored } from "./storedUrl";
 
 /** How many endpoints a message names. */
@@ -21,37 +21,35 @@ interface Circumstances {
   readonly settledFor?: "read" | "delete" | undefined;
 }
 
-/** Returns the error of a decision that stops; undefined if it does not. Each names the ways on: what the user can do now, one a line. */
+/** Returns the error of a stop. It names the ways on: what the user can do now, one a line. */
 export function refusalOf(
-  decision: Decision,
+  stop: Stop,
   wanted: Wanted & { readonly ifExists?: IfExists | undefined },
   { declarations }: { readonly declarations: Declarations },
   { whyWithoutState, settledFor }: Circumstances = {},
-): EndpointError | undefined {
-  switch (decision.kind) {
+): EndpointError {
+  switch (stop.kind) {
     case "missing":
       return new EndpointError(
         "NOT_FOUND",
-        `cannot adopt endpoint ${foreign(decision.id)}: the service has no endpoint with this id. Correct adoptId, or remove it to register a new one.`,
+        `cannot adopt endpoint ${foreign(stop.id)}: the service has no endpoint with this id. Correct adoptId, or remove it to register a new one.`,
       );
     case "mismatch":
-      return mismatch(decision.endpoint, wanted, declarations);
+      return mismatch(stop.endpoint, wanted, declarations);
     case "taken":
-      return taken(decision, whyWithoutState);
+      return taken(stop, whyWithoutState);
     case "doubt": {
-      const isEqual = decision.endpoints.every(({ url }) => sameUrl(url, wanted.url));
+      const isEqual = stop.endpoints.every(({ url }) => sameUrl(url, wanted.url));
       return new EndpointError(
         "REGISTRATION_IN_DOUBT",
-        `${describeDoubt(wanted, decision)} Nothing was registered or changed. Ways on:`,
-        { ways: waysOn(decision.endpoints, wanted, { isEqual, settledFor }) },
+        `${describeDoubt(wanted, stop)} Nothing was registered or changed. Ways on:`,
+        { ways: waysOn(stop.endpoints, wanted, { isEqual, settledFor }) },
       );
     }
     case "exists":
-      return exists(decision, wanted, whyWithoutState);
+      return exists(stop, wanted, whyWithoutState);
     case "unknowable":
-      return stillPending(wanted, decision.isStale, settledFor);
-    default:
-      return undefined;
+      return stillPending(wanted, stop.isStale, settledFor);
   }
 }
 

@@ -10,7 +10,7 @@ import { endpointsLike, keyOf } from "../facts/identity";
 import { storedSpelling } from "../facts/same";
 import type { Listing } from "../facts/service";
 import { type EndpointInputs, type EndpointState, type PendingState, stateOf } from "../state";
-import { endpointOf } from "./decide";
+import { endpointOf, isStop } from "./decide";
 import { describeRead, takenElsewhere } from "./otherStacks";
 import {
   adopts,
@@ -91,8 +91,7 @@ export class Registrar {
         if (isFit(endpoint, pending, graceMs)) registrations.close(pending);
       return { endpoint: endpoints.noteGiven(endpoint) };
     }
-    const refusal = refusalOf(decision, inputs, this.context, { whyWithoutState });
-    if (refusal) throw refusal;
+    if (isStop(decision)) throw refusalOf(decision, inputs, this.context, { whyWithoutState });
     if (decision.kind === "register" && decision.despite?.kind === "doubt")
       log.warn(
         `${describeDoubt(inputs, decision.despite)} Another endpoint is registered, as ifExists says.`,
@@ -184,8 +183,7 @@ export class Registrar {
       // An equal resource, which failed with the same id, has what it made.
       if (registrations.isClosed(own)) return undefined;
       const { decision } = await this.search.forPending(state, own);
-      const refusal = refusalOf(decision, state, this.context, { settledFor: "read" });
-      if (refusal) throw refusal;
+      if (isStop(decision)) throw refusalOf(decision, state, this.context, { settledFor: "read" });
       registrations.close(own);
       if (decision.kind !== "take") return undefined;
       endpoints.noteHad(decision.endpoint.id, decision.endpoint);
@@ -200,9 +198,8 @@ export class Registrar {
     return this.inTurn(state, async () => {
       if (registrations.isClosed(own)) return;
       const { decision } = await this.search.forPending(state, own);
-      const refusal = refusalOf(decision, state, this.context, { settledFor: "delete" });
       if (decision.kind === "doubt") log.warn(describeSpared(state, decision));
-      else if (refusal) throw refusal;
+      else if (isStop(decision)) throw refusalOf(decision, state, this.context, { settledFor: "delete" });
       if (decision.kind === "take" && !endpoints.isSpared(decision.endpoint.id, decision.endpoint, graceMs)) {
         await existence.remove(decision.endpoint.id, decision.endpoint);
         endpoints.noteDeleted(decision.endpoint.id);
