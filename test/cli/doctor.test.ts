@@ -118,7 +118,7 @@ test.each<[given: () => Partial<Backend>, finding: RegExp]>([
   ],
   [
     () => dev({ pending_operations: [interrupted("jobs", { kind: "deleting", id: "wh_1", url })] }),
-    /^note: .*deleted or read jobs in shop\/dev \(OPERATION_INTERRUPTED\) pulumi up --yes --refresh --stack dev .*pulumi destroy --yes$/,
+    /^note: .*deleted or read jobs in shop\/dev \(OPERATION_INTERRUPTED\) pulumi up --yes --refresh --stack dev {3}# then doctor again/,
   ],
   [
     healed,
@@ -226,6 +226,32 @@ test("doctor finds an endpoint that two stacks manage, but ids may count for eac
   const others = { "organization/mail/dev": { resources: [root, foreign] } };
   expect((await findingsOf({ others }, "--all")).findings).toEqual([]);
 });
+
+test.each<[kind: string, otherwise: string | undefined]>([
+  [
+    "deleting",
+    "pulumi destroy --yes --stack dev   # instead, to go on after a killed destroy: it deletes all that the stack has",
+  ],
+  ["reading", undefined],
+])(
+  "what a run that was killed while %s left is one finding, with one line that restores",
+  async (kind, otherwise) => {
+    await serve();
+    const of = (name: string) => interrupted(name, { kind, id: `wh_${name}`, url });
+    const { findings } = await findingsOf(dev({ pending_operations: [of("old")] }, gone()));
+    expect(findings).toEqual([
+      {
+        level: "error",
+        code: "ENDPOINT_GONE",
+        message:
+          "the service no longer has old, which the stack dev manages: a run was interrupted while it deleted or read old in shop/dev",
+        remedy:
+          "pulumi up --yes --refresh --stack dev   # remove adoptId, if the program names one of them; then doctor again, as deletions may end late",
+        otherwise,
+      },
+    ]);
+  },
+);
 
 test("doctor names the endpoint that an interrupted run may have made", async () => {
   await serve({ urls: [url, elsewhere] });
@@ -402,6 +428,15 @@ test("without Pulumi and settings, doctor says what to set", async () => {
   const { status, stdout } = await runBin(["doctor", "--json"], { PATH: "/nowhere" });
   expect(status).toBe(1);
   const { findings } = JSON.parse(stdout) as { findings: Finding[] };
-  expect(findings.map(({ code }) => code)).toEqual(["SETTINGS_INVALID", "NO_STACK"]);
-  expect(findings[0]?.message).toMatch(/base URL is missing.*WEBHOOKS_BASE_URL/);
+  expect(findings.map(({ code }) => code)).toEqual(["SETTINGS_INVALID"]);
+  expect(findings[0]?.message).toMatch(
+    /pulumi was not found on PATH.*base URL is missing.*WEBHOOKS_BASE_URL/,
+  );
+  expect(findings[0]?.remedy).toMatch(
+    /^curl .*get\.pulumi\.com \| sh {3}# then, in the folder of the program/,
+  );
+  const named = await runBin(["doctor", "--json", "--stack", "dev"], { PATH: "/nowhere" });
+  expect(JSON.parse(named.stdout).findings).toEqual([
+    expect.objectContaining({ code: "PULUMI_MISSING", remedy: expect.stringMatching(/^curl /) }),
+  ]);
 });

@@ -7,7 +7,7 @@ import { type Account, withAccount } from "../../account";
 import { existenceIn } from "../../existence";
 import { type Entry, inventoryOf } from "../../inventory/inventory";
 import type { StackResource } from "../../inventory/owner";
-import { type KnownStack, readStacks, selectedIn } from "../../inventory/stacks";
+import { type KnownStack, readStacks } from "../../inventory/stacks";
 import { allOption, jsonOption, stackOption } from "../../options";
 import type { Context, Subcommand } from "../../run";
 import { type Finding, gaps, stackFindings } from "./findings";
@@ -78,12 +78,17 @@ export const doctor: Subcommand<Flags> = {
       if (!(error instanceof CodedError)) throw error;
       // What fails at another base URL than the recorded one, fails because of it.
       const at = findings.findIndex(({ code }) => code === "OTHER_BASE_URL") + 1;
-      findings.splice(at, 0, findingOf(error, pulumi, selectedIn(stacks.known)));
+      findings.splice(at, 0, findingOf(error, pulumi, stacks));
       blocked = error.code;
       return null;
     });
     const ofStacks = own.flatMap((stack) => [...stackFindings(stack, entries, gone)]);
-    findings = [...findings, ...gaps(stacks), ...ofStacks, ...versionFindings(versions)];
+    findings = [
+      ...findings,
+      ...gaps(stacks, origin !== undefined),
+      ...ofStacks,
+      ...versionFindings(versions),
+    ];
     // Errors come before notes.
     findings.sort((a, b) => a.level.localeCompare(b.level));
     const shown = findings.map(({ otherwise, ...each }) => ({

@@ -58,17 +58,24 @@ export const OUTPUT_LINE =
   `import { receiverConfig } from "pulumi-webhook-endpoints"; export const ${RECEIVER_OUTPUT} = ` +
   'receiverConfig({ secrets: [new pulumi.Config().requireSecret("signingSecret")] });';
 
-/** What to do where no stack was found, by the reason. */
+/** What to do where there is no stack, by the reason. */
 const REMEDIES: Readonly<Record<string, string>> = {
   "the command pulumi was not found on PATH": "curl -fsSL https://get.pulumi.com | sh",
   "Pulumi is not logged in": "pulumi login",
 };
 
-export function* gaps({ unreadable, whyNone }: Stacks): Generator<Finding> {
-  if (whyNone !== undefined)
+/** Returns what to do to have a stack. @param next the rest of a comment */
+export function gettingStack({ whyNone = "" }: Stacks, next: string): string {
+  return `${REMEDIES[whyNone] ?? "pulumi stack ls --all"}   # ${next}`;
+}
+
+/** @param hasSettings whether the settings could be read. If not, because there is no stack for them, that is a finding already */
+export function* gaps(stacks: Stacks, hasSettings: boolean): Generator<Finding> {
+  const { unreadable, whyNone } = stacks;
+  if (whyNone !== undefined && hasSettings)
     yield found("NO_STACK", {
       message: `${whyNone}, so it is unknown which endpoints no stack has`,
-      remedy: `${REMEDIES[whyNone] ?? "pulumi stack ls --all"}   # and run doctor in the folder of a program that has a stack`,
+      remedy: gettingStack(stacks, "and run doctor in the folder of a program that has a stack"),
     });
   for (const { stack, why } of unreadable)
     yield found("STACK_UNREADABLE", {
@@ -132,17 +139,26 @@ export function* stackFindings(
       message: `a run was interrupted while it registered ${describeAll(creations)}. Nothing of that is open any more`,
       remedy: `${CLEAR_OPERATIONS} --stack ${name}`,
     });
-  if (others.length > 0)
-    yield found("OPERATION_INTERRUPTED", {
-      level: "note",
-      message: `${began} while it deleted or read ${describeAll(others)}`,
-      remedy: `${up} --refresh --stack ${name}   # ${workRemark(work)}then doctor again, as deletions may end late; to go on deleting, pulumi destroy`,
-    });
   const lost = gone.filter((each) => each.stack === stack);
+  const stopped = others.length > 0 && `${began} while it deleted or read ${describeAll(others)}`;
+  const later = `${workRemark(work)}then doctor again, as deletions may end late`;
+  const isDeleting = deployment.pending_operations.some(({ type }) => type === "deleting");
+  const goingOn = isDeleting && {
+    otherwise: `${unlock}pulumi destroy --stack ${name}   # instead, to go on after a killed destroy: it deletes all that the stack has`,
+  };
+  // One finding, because one command heals both.
   if (lost.length > 0)
     yield found("ENDPOINT_GONE", {
-      message: `the service no longer has ${namesOf(lost)}, which the stack ${stack.name} manages${describeSuccessors(lost)}`,
-      remedy: restoring(lost, stack, unlock),
+      message: `the service no longer has ${namesOf(lost)}, which the stack ${stack.name} manages${stopped ? `: ${stopped}` : ""}${describeSuccessors(lost)}`,
+      remedy: `${restoring(lost, stack, unlock)}${stopped ? `; ${later}` : ""}`,
+      ...goingOn,
+    });
+  else if (stopped)
+    yield found("OPERATION_INTERRUPTED", {
+      level: "note",
+      message: stopped,
+      remedy: `${up} --refresh --stack ${name}   # ${later}`,
+      ...goingOn,
     });
   // A run that did not end has recorded no outputs.
   const hasEnded = pending.length + deployment.pending_operations.length === 0;

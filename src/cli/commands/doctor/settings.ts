@@ -13,7 +13,7 @@ import { type Account, NO_SETTINGS } from "../../account";
 import { LOST_STATE } from "../../errors";
 import { type KnownStack, type Stacks, selectedIn } from "../../inventory/stacks";
 import type { Pulumi } from "../../pulumi";
-import { type Finding, found } from "./findings";
+import { type Finding, found, gettingStack } from "./findings";
 
 /** Returns the settings that are set, and the key of the configuration or the variable that each comes from. Of the API key, the value is its fingerprint. */
 export function shownSettings({ configuration, origin }: Account, env: NodeJS.ProcessEnv) {
@@ -35,13 +35,10 @@ function settingKeyOf(selected: KnownStack | undefined, { withStack }: Pulumi): 
   return selected ? `${KEY_COMMAND} --stack ${quoted(selected.name)}` : withStack(KEY_COMMAND);
 }
 
-/** Says why the settings could not be read, or the service not be asked. @param selected the stack whose settings these are, if it could be read */
-export function findingOf(
-  { code, detail }: CodedError,
-  pulumi: Pulumi,
-  selected: KnownStack | undefined,
-): Finding {
+/** Says why the settings could not be read, or the service not be asked. */
+export function findingOf({ code, detail }: CodedError, pulumi: Pulumi, stacks: Stacks): Finding {
   const { withStack } = pulumi;
+  const selected = selectedIn(stacks.known);
   const finding = { level: "error", code, message: detail } as const;
   if (code === "UNAUTHORIZED") {
     return { ...finding, remedy: `${settingKeyOf(selected, pulumi)}   # or correct WEBHOOKS_API_KEY` };
@@ -54,11 +51,11 @@ export function findingOf(
   if (code === "PULUMI_FAILED" && detail.includes("passphrase"))
     return { ...finding, remedy: "export PULUMI_CONFIG_PASSPHRASE=…   # that of the stack" };
   // It would fail, too.
-  if (code === "SETTINGS_INVALID" && detail.includes(NO_SETTINGS))
-    return {
-      ...finding,
-      remedy: `pulumi stack ls --all   # then pulumi stack select, or pulumi login to the backend that has the stack; if none has it, follow ${LOST_STATE}`,
-    };
+  if (code === "PULUMI_MISSING" || (code === "SETTINGS_INVALID" && detail.includes(NO_SETTINGS))) {
+    const next =
+      "then, in the folder of the program, pulumi stack select, or pulumi login to the backend that has the stack";
+    return { ...finding, remedy: gettingStack(stacks, `${next}; if none has it, follow ${LOST_STATE}`) };
+  }
   const shows =
     code === "REJECTED" ? "; webhooks:showResponses true lets pulumi show the service's reason" : "";
   const remedy = `${withStack("pulumi config")}   # check these, follow the message, and run doctor again${shows}`;
@@ -75,8 +72,10 @@ export function notCheckedIn(
   { withStack }: Pulumi,
   all: boolean,
 ): string[] {
-  const deployed = own.flatMap(({ state }) => state.endpoints);
-  const selected = selectedIn(own)?.state.endpoints ?? [];
+  // What a run is about to change cannot be checked now.
+  const settled = own.filter(({ work }) => !work.mayRun);
+  const deployed = settled.flatMap(({ state }) => state.endpoints);
+  const selected = selectedIn(settled)?.state.endpoints ?? [];
   const [url = "https://hooks.example.com/jobs"] = selected.flatMap((each) => wantedBy(each)?.url ?? []);
   const probe = withStack(`${COMMAND} probe ${quoted(url)}`);
   const accounts = deployed.flatMap((each) => {
@@ -89,7 +88,7 @@ export function notCheckedIn(
   const receivers = `whether receivers run, and have the secret that the service signs with: ${probe}`;
   const stacks = `the stacks of other projects, which may have these endpoints, too: ${withStack(`${COMMAND} doctor --all`)}`;
   return [
-    ...(deployed.length === 0 ? [] : [receivers]),
+    ...(selected.length === 0 ? [] : [receivers]),
     ...new Set(accounts),
     ...(all || own.length === 0 ? [] : [stacks]),
   ];
