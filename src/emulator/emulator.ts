@@ -19,7 +19,11 @@ export interface Emulator {
   remove(id: string): EmulatedEndpoint;
   /** Changes an endpoint, which the API cannot do. @throws EmulatorError for an id that is not registered */
   edit(id: string, change: Partial<EndpointInput>): EmulatedEndpoint;
-  /** Replaces an API key. The old key stops working at once; the new one opens the same account. */
+  /**
+   * Replaces an API key. The old key stops working at once; the new one opens the same account.
+   *
+   * @throws EmulatorError for an old key that is unknown, or a new one that is empty
+   */
   rotateKey(oldKey: string, newKey: string): void;
   /** Makes API requests fail. If several faults match a request, the one added first applies. */
   fault(options: FaultOptions): Fault;

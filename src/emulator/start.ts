@@ -40,8 +40,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const saved = dataFile === undefined ? { endpoints: [] } : readData(dataFile);
   let { apiKey = saved.apiKey ?? DEFAULT_API_KEY } = options;
   const keys = new Map(Object.entries({ ...options.accounts, [apiKey]: DEFAULT_ACCOUNT }));
-  if (keys.has(""))
-    throw new EmulatorError("EMULATOR_ARGUMENT", "Cannot start the emulator: an API key must not be empty.");
+  for (const each of keys.keys()) assertKey(each, "start the emulator");
 
   const save = () => {
     if (dataFile !== undefined)
@@ -90,6 +89,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
       const account = keys.get(oldKey);
       if (account === undefined)
         throw new EmulatorError("EMULATOR_ARGUMENT", "Cannot rotate an API key: the old one is unknown.");
+      assertKey(newKey, "rotate an API key");
       keys.delete(oldKey);
       keys.set(newKey, account);
       if (oldKey === apiKey) apiKey = newKey;
@@ -119,6 +119,15 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   };
   const page = emulatorPage(emulator, deliveries, parts);
   return emulator;
+}
+
+/** @throws EmulatorError for a key that no request could have */
+function assertKey(key: unknown, doing: string): void {
+  if (typeof key === "string" && key !== "") return;
+  throw new EmulatorError(
+    "EMULATOR_ARGUMENT",
+    `Cannot ${doing}: an API key must be a string, and not empty.`,
+  );
 }
 
 /** Returns whether an emulator responds at an address, within a second. */

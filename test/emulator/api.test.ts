@@ -181,6 +181,12 @@ describe("API keys and accounts", () => {
     expect((await call(emulator, "GET /webhooks", { key: "old" })).status).toBe(401);
     expect(await (await call(emulator, "GET /webhooks")).json()).toHaveLength(1);
     expect(() => emulator.rotateKey("unheard-of", "x")).toThrow(/^Cannot rotate(?!.*unheard-of)/);
+    // As a script passes an environment variable that is not set.
+    for (const missing of ["", undefined as unknown as string])
+      expect(() => emulator.rotateKey("new", missing)).toThrow(
+        expect.objectContaining({ code: "EMULATOR_ARGUMENT" }),
+      );
+    expect((await call(emulator, "GET /webhooks")).status).toBe(200);
   });
 
   test("add, edit and remove change endpoints without a request, and a snapshot stays as it was", async () => {
