@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { commandsOf, read } from "../package/pages";
@@ -85,6 +85,7 @@ test("a lost passphrase: the way on, as it is typed, gives a new stack the same 
     /incorrect passphrase.*lost-state\.md \(PULUMI_FAILED\)\n {2}export PULUMI_CONFIG_PASSPHRASE=/,
   );
   expect(await follow(sections.get("The passphrase") ?? [])).toMatch(/adopts wh_[\s\S]*adopts wh_/);
+  expect(readFileSync(join(project.folder, "dev-settings.yaml"), "utf8")).toContain("webhooks:baseUrl");
   await expectWhole(before);
 });
 

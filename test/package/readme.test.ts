@@ -18,7 +18,7 @@ function problemOf(command: string): string | undefined {
     return problemOfOwn(plain.split(" && ")[0] ?? "");
   // A package of npm that the page names.
   if (program === "npx" && first === "esbuild") return undefined;
-  if (["node", "export", "curl"].includes(program ?? "")) return undefined;
+  if (["node", "export", "curl", "cp"].includes(program ?? "")) return undefined;
   return CLI_COMMANDS.test(plain) ? undefined : "is not known here";
 }
 
