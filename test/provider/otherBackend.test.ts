@@ -58,6 +58,22 @@ describe("when `pulumi stack export` reads a stack of the same names in another 
     expect(world.differences(adopting)).toEqual([]);
   });
 
+  test("a second export that fails is named as what it is", async () => {
+    await killedUp(jobs);
+    const { exported } = world.pulumi;
+    world.pulumi.exported = (name) => {
+      if (world.pulumi.exports.length > before) throw new Error("the backend is away");
+      return exported(name);
+    };
+    const before = world.pulumi.exports.length;
+    expect(await world.up(jobs)).toEqual([
+      expect.stringMatching(/wh_1 .*could not be read again: the backend is away\..*ENDPOINT_EXISTS/s),
+    ]);
+    world.pulumi.exported = exported;
+    expect(await world.up(jobs)).toEqual([]);
+    expect(world.differences(jobs)).toEqual([]);
+  });
+
   test("what a person says goes on without the state", async () => {
     await world.up(jobs);
     moveBackend();

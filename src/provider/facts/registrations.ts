@@ -36,7 +36,10 @@ export class Registrations {
     return error && !this.isClosed(error) ? error : undefined;
   }
 
-  /** Nobody looks any more for what this registration made: that is known or spared, or the user said to register another. */
+  /**
+   * Nobody looks any more for what this registration made: that is known or spared, or nothing, or the
+   * user said to register another one.
+   */
   close({ id }: Pick<Evidence, "id">): void {
     this.#closed.add(id);
   }

@@ -14,7 +14,7 @@ export type Recorded = Pick<EndpointState, "url" | "type"> & Partial<EndpointSta
  * - `same`: it was made when the recorded one was, or has its url and type. Somebody may have edited it.
  * - `other`: it was made later, so the service has used the id again
  * - `unknown`: it has another url or type, and nothing tells when the recorded one was made; or the id is a row's number, which a database may
- *   use again within the second. It counts as gone, is left alone, and is named
+ *   use again within the second that a time may be off by. It counts as gone, is left alone, and is named
  */
 export function sameness(
   recorded: Recorded,

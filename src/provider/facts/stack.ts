@@ -88,7 +88,9 @@ export class Stack {
     const count = (state: StackState) => state.countCreations(urns, inputs[AFTER_INPUT]);
     const isShown = now.status === "fulfilled" && count(now.value) > count(found.state);
     const isProven = isShown || (isRunning.status === "fulfilled" && isRunning.value);
-    return isProven ? { proven: true } : { proven: false, why: UNPROVEN };
+    if (isProven) return { proven: true };
+    const failed = [now, isRunning].find((each) => each.status === "rejected");
+    return { proven: false, why: failed ? whyNot("read again", failed.reason) : UNPROVEN };
   }
 
   /**
@@ -122,15 +124,22 @@ export class Stack {
       const name = await source.name();
       return { source, name, state: new StackState(await source.read(name)) };
     } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
       this.isAmbiguous = error instanceof AmbiguousStack;
-      const reason = code === "ENOENT" ? "the command pulumi was not found on PATH" : message;
-      this.#whyNotRead = `The stack's state could not be read: ${reason}.`;
+      this.#whyNotRead = whyNot("read", error);
       log.warn(
-        `the state of this stack cannot be read (${reason}), so this run does not see what interrupted runs registered, or that a ` +
+        `the state of this stack cannot be read (${reasonOf(error)}), so this run does not see what interrupted runs registered, or that a ` +
           "resource was renamed without an alias: it stops rather than registering twice.",
       );
       return undefined;
     }
   }
+}
+
+function whyNot(what: "read" | "read again", error: unknown): string {
+  return `The stack's state could not be ${what}: ${reasonOf(error)}.`;
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === "ENOENT" ? "the command pulumi was not found on PATH" : message;
 }
