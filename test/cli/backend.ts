@@ -113,7 +113,8 @@ export function recorded(
     id,
     provider: `urn:pulumi:${stackName}::${project}::pulumi:providers:pulumi-nodejs::default::1`,
     inputs: { url, type, ...inputs },
-    outputs: { url, type, ...outputs },
+    // Long ago: no list lags so much that a gone one would be asked for again.
+    outputs: { url, type, createdAt: "2026-01-01T00:00:00.000Z", ...outputs },
     ...more,
   };
 }

@@ -20,7 +20,7 @@ async function main([only, count = "5000"]: readonly string[]): Promise<void> {
     workers: 3,
     concurrency: 10,
     workMs: 5,
-    killEveryMs: 1_000,
+    killEvery: 100,
     outages: 2,
     repeatEvery: 50,
   };

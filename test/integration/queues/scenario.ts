@@ -17,8 +17,8 @@ export interface ScenarioOptions {
   readonly workers: number;
   readonly concurrency: number;
   readonly workMs: number;
-  /** How often one of them is killed. */
-  readonly killEveryMs: number;
+  /** One of them is killed each time so many further deliveries were handled. The last delivery is sent after the first kill. */
+  readonly killEvery: number;
   /** How often the store goes away, in the course of the deliveries. */
   readonly outages: number;
   /** Of every so many deliveries, one is sent twice. */
@@ -63,11 +63,12 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRes
 
     const startedAt = Date.now();
     const killing = (async () => {
-      for (let turn = 0; !isOver; turn++) {
-        await sleep(options.killEveryMs);
-        const at = turn % pool.length;
+      for (let due = options.killEvery; !isOver; await sleep(50)) {
+        const handled = handledIn(log).done.size;
+        const at = killed.size % pool.length;
         const victim = pool[at];
-        if (isOver || victim === undefined) break;
+        if (handled < due || victim === undefined) continue;
+        due = handled + options.killEvery;
         killed.add(victim.pid);
         await victim.kill();
         pool[at] = await untilStarted(startWorker);
@@ -88,6 +89,7 @@ export async function runScenario(options: ScenarioOptions): Promise<ScenarioRes
     const next = ids.entries();
     const connection = async () => {
       for (const [index, id] of next) {
+        while (index === deliveries - 1 && killed.size === 0) await sleep(20);
         const request = delivered({ id, body: jobSucceeded(`job_${index}`) });
         let accepted = index % repeatEvery === 0 ? -1 : 0;
         for (let attempt = index; accepted < 1; attempt++) {
