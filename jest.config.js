@@ -32,9 +32,10 @@ module.exports = {
       testPathIgnorePatterns: [...never, `/test/(?!${slow})(?:${FAST.join("|")})/`],
     },
   ],
+  testSequencer: "<rootDir>/test/sequencer.js",
   reporters: ["default", "<rootDir>/test/notRun.js"],
-  // For two cores: a third of the tests' time is waiting, for a service or for a time-out.
-  maxWorkers: 3,
+  // For two cores: nearly half of the tests' time is waiting, for a service or for a time-out.
+  maxWorkers: 4,
   // For what hangs: no test measures time, and a busy machine may stand still for long.
   testTimeout: 120_000,
 };

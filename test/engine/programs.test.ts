@@ -54,6 +54,7 @@ beforeAll(async () => {
   emulator = await startEmulator();
   project = new Project({
     config: { "webhooks:baseUrl": emulator.url, "webhooks:apiKey": emulator.apiKey },
+    env: { PULUMI_NODEJS_TRANSPILE_ONLY: "false" },
   });
 });
 afterAll(async () => {

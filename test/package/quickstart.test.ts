@@ -97,6 +97,7 @@ test("every program on the page of the resource type-checks and runs", async () 
   const names = programs.map((_, index) => `program${index}`);
   for (const [index, { code }] of programs.entries())
     project.write(`program${index}.ts`, code.replace("https://staging.example.com/v1", emulator.url));
+  project.env.PULUMI_NODEJS_TRANSPILE_ONLY = "false";
   project.write("index.ts", names.map((name) => `export * from "./${name}";`).join("\n"));
   const values = ["stagingApiKey", "urlToken"].map((key) => `${key}=${emulator.apiKey}`);
   await project.succeed("config", "set-all", ...values.flatMap((value) => ["--secret", value]));

@@ -36,8 +36,7 @@ test("every step of the tutorial works as it is printed, in Pulumi Cloud", async
       .replace(/ emulator$/m, ` emulator --port ${service}`);
   rmSync(join(project.folder, "index.js")); // the tutorial begins with an empty folder
   const path = [fakeNpm(project).bin, project.env.PATH].join(delimiter);
-  // The types of the programs are checked in snippets.test.ts.
-  const env = { ...project.env, PATH: path, PULUMI_NODEJS_TRANSPILE_ONLY: "true" };
+  const env = { ...project.env, PATH: path };
   const options = { cwd: project.folder, env };
   for (let opened = 0; opened < 3; opened++) terminals.push(new Terminal(options));
   const [first, emulator, receiving] = terminals;

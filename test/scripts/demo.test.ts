@@ -2,6 +2,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { LATER_MODULES } from "../engine/project";
 import { isAlive, until } from "./project";
 
 const root = join(__dirname, "../..");
@@ -34,7 +35,7 @@ test.each([
     const before = filesIn(checkout);
     const child = spawn(process.execPath, ["scripts/demo.js"], {
       cwd: checkout,
-      env: { ...process.env, TMPDIR: temporary },
+      env: { ...process.env, TMPDIR: temporary, NODE_OPTIONS: LATER_MODULES },
       stdio: ["ignore", "pipe", "pipe"],
     });
     let printed = "";

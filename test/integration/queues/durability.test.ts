@@ -8,7 +8,14 @@ test.each(Object.keys(STORES) as Kind[])(
   async (kind) => {
     const store = await STORES[kind]();
     try {
-      const settings = { deliveries: 200, workers: 2, concurrency: 5, killEvery: 60, outages: 1, repeatEvery: 10 };
+      const settings = {
+        deliveries: 200,
+        workers: 2,
+        concurrency: 5,
+        killEvery: 60,
+        outages: 1,
+        repeatEvery: 10,
+      };
       const result = await runScenario({ kind, store, ...settings, workMs: kind === "redis" ? 50 : 5 });
       expect(result).toMatchObject({ lost: [], repeatedWithoutCause: [] });
       expect(result.answers[kind === "redis" ? 200 : 202]).toBe(220);

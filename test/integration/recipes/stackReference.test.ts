@@ -14,11 +14,7 @@ let project: Project;
 beforeAll(async () => {
   emulator = await startEmulator({ retryDelaysMs: [] });
   project = new Project({
-    env: {
-      WEBHOOKS_BASE_URL: emulator.url,
-      WEBHOOKS_API_KEY: emulator.apiKey,
-      PULUMI_NODEJS_TRANSPILE_ONLY: "true",
-    },
+    env: { WEBHOOKS_BASE_URL: emulator.url, WEBHOOKS_API_KEY: emulator.apiKey },
   });
   for (const [name, example] of [
     ["endpoints", "quickstart"],
