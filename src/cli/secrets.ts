@@ -1,6 +1,6 @@
 import { fingerprintOf, problemsOfSecrets } from "../signature/secret";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
-import { parseConfig, RECEIVER_OUTPUT, ReceiverConfigError } from "../stack/config";
+import { OUTPUT_COMMAND, parseConfig, RECEIVER_OUTPUT, ReceiverConfigError } from "../stack/config";
 import { CliError } from "./errors";
 import type { Context } from "./run";
 
@@ -17,7 +17,8 @@ export interface SigningSecrets {
 
 const WAYS =
   "Set WEBHOOK_SECRET (the secret) or WEBHOOK_RECEIVER (what receiverConfig returns, as JSON), or run the command in the folder of " +
-  `a Pulumi program whose stack has the output ${RECEIVER_OUTPUT}, logged in to its backend`;
+  `a Pulumi program whose stack has the output ${RECEIVER_OUTPUT}, logged in to its backend. There, this sets the variable for a command elsewhere: ` +
+  `\`export WEBHOOK_RECEIVER="$(${OUTPUT_COMMAND})"\``;
 
 /**
  * Reads the signing secrets: from the stack that `--stack` names, or else from WEBHOOK_SECRET, WEBHOOK_RECEIVER, the selected stack or the

@@ -42,7 +42,8 @@ export function problemsOfVerification(secrets: unknown, toleranceSeconds: unkno
 
 /** The stack's output that has a receiver's configuration, unless somebody names another. */
 export const RECEIVER_OUTPUT = "receiver";
-export const HOW_TO_GET_IT = `\`pulumi stack output ${RECEIVER_OUTPUT} --show-secrets --json\``;
+/** Prints it. */
+export const OUTPUT_COMMAND = `pulumi stack output ${RECEIVER_OUTPUT} --show-secrets --json`;
 
 /**
  * Parses a receiver's configuration: the JSON that a stack's secret output holds, or the value itself.
@@ -66,7 +67,7 @@ export function parseConfig(config: unknown, { where }: { where: string }): Pars
     throw new ReceiverConfigError(
       "CONFIG_INVALID",
       `the receiver's configuration${where && ` ${where}`} cannot be used: ${problems.join("; ")}. Use what receiverConfig returned, ` +
-        `as ${HOW_TO_GET_IT} prints it`,
+        `as \`${OUTPUT_COMMAND}\` prints it`,
     );
   const { secrets, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS, endpoints = {} } = value as ReceiverConfig;
   return { secrets, toleranceSeconds, endpoints };

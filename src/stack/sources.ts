@@ -8,7 +8,7 @@ import { isRecord, parseJson } from "../shared/json";
 import { masked, shown } from "../shared/masking";
 import { runPulumi } from "../shared/pulumiCommand";
 import {
-  HOW_TO_GET_IT,
+  OUTPUT_COMMAND,
   type ParsedConfig,
   parseConfig,
   RECEIVER_OUTPUT,
@@ -62,7 +62,7 @@ export function receiverFromEnv<Events extends object = NoEvents>(
   const text = process.env[variable];
   if (text === undefined || text.trim() === "")
     throw missing(
-      `the environment variable ${shown(variable)} is not set, or empty: set it to the output of ${HOW_TO_GET_IT}`,
+      `the environment variable ${shown(variable)} is not set, or empty: set it to the output of \`${OUTPUT_COMMAND}\``,
     );
   return configuredReceiver(parseConfig(text, { where: `in ${shown(variable)}` }), options);
 }

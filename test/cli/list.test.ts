@@ -45,6 +45,16 @@ wh_2  development  1h   https://hooks.example.com/…     no stack of this proje
   expect(stderr).toMatch(/Only the host of a url is shown .* `list --all` reads every stack/);
 });
 
+test("an account that has nothing of this project's stacks is said to be one, before anybody takes all for lost", async () => {
+  const given = { own: own("https://hooks.example.com/jobs") };
+  const note =
+    /^The stacks of this project have 1 endpoint, and the account of this API key has none of them: npx pulumi-webhook-endpoints doctor says why\.$/m;
+  expect((await command(["list"], given)).stderr).toMatch(note);
+  expect((await command(["list"])).stderr).not.toMatch(note);
+  add("jobs");
+  expect((await command(["list"], given)).stderr).not.toMatch(note);
+});
+
 test("list --all asks for the stacks once, reads those of every project, and says what none of them has", async () => {
   add("jobs", "mails", "stray");
   const given = {

@@ -32,7 +32,12 @@ test("the question for a secret is asked only if nothing else has one, and does 
 });
 
 test.each([
-  ["no source", {}, "SECRET_MISSING", /WEBHOOK_SECRET.*WEBHOOK_RECEIVER.*output receiver/],
+  [
+    "no source",
+    {},
+    "SECRET_MISSING",
+    /WEBHOOK_SECRET.*WEBHOOK_RECEIVER.*output receiver.*`export WEBHOOK_RECEIVER="\$\(pulumi stack output receiver --show-secrets --json\)"`/,
+  ],
   [
     "a stack without the output",
     { pulumi: fakePulumi({ outputs: { other: 1 } }) },

@@ -1,4 +1,5 @@
 import { Argument, Option } from "commander";
+import { isPendingId } from "../../provider/facts/identity";
 import { COMMAND, countOf } from "../../shared/words";
 import { withAccount } from "../account";
 import { dataOf, entryOf, printTable, takeInventory } from "../inventory/inventory";
@@ -24,17 +25,25 @@ export const list: Subcommand<Flags> = {
   ],
   examples: ["list", "list --all --json", "list --orphans"],
   async run(context, { all = false, orphans = false }) {
-    const { output } = context;
+    const { output, pulumi } = context;
+    const doctor = pulumi.withStack(`${COMMAND} doctor`);
     return withAccount(context, async (account) => {
-      const { entries } = await takeInventory(context, account, { all, orphans });
+      const { entries, stacks } = await takeInventory(context, account, { all, orphans });
       const shown = entries.filter(({ owner }) => !orphans || owner.kind === "nobody");
       output.data(shown.map(dataOf), () => {
         if (shown.length === 0) output.note(orphans ? "There are no orphans." : "There are no endpoints.");
         else printTable(context, shown);
+        const own = stacks.known.filter(({ isOwn }) => isOwn).flatMap(({ state }) => state.endpoints);
+        const recorded = own.filter(({ id = "", delete: isLeaving }) => !isPendingId(id) && !isLeaving);
+        // An empty list of the wrong account looks like a loss.
+        if (recorded.length > 0 && !entries.some(({ owner }) => owner.kind === "managed"))
+          output.note(
+            `The stacks of this project have ${countOf(recorded.length, "endpoint")}, and the account of this API key has none of them: ${doctor} says why.`,
+          );
         const pending = entries.filter(({ owner }) => owner.kind === "pending").length;
         if (orphans && pending > 0)
           output.note(
-            `${countOf(pending, "endpoint")} may be of a run that has not ended, so no orphan: ${context.pulumi.withStack(`${COMMAND} doctor`)} says what to do.`,
+            `${countOf(pending, "endpoint")} may be of a run that has not ended, so no orphan: ${doctor} says what to do.`,
           );
       });
       return true;

@@ -4,6 +4,7 @@ import { keyOf } from "../../provider/facts/identity";
 import { type Resource, wantedBy } from "../../provider/facts/resource";
 import { describeResource } from "../../shared/urn";
 import { CLEAR_OPERATIONS, joined, quoted } from "../../shared/words";
+import { COMING_OVER } from "../errors";
 import type { KnownStack, Stacks } from "./stacks";
 import { describeWork } from "./work";
 
@@ -94,7 +95,7 @@ function managed(by: readonly StackResource[]): Owner {
   const shown = joined(by.map(describeOwned));
   const whyNotOrphan =
     `it is managed by ${shown} (${by[0]?.resource.urn}). To delete it, take it out of that program, and run \`pulumi up\`. To manage ` +
-    "it in another stack, run `pulumi state move`";
+    `it in another stack, run \`pulumi state move\`; where Pulumi refuses that, follow ${COMING_OVER}`;
   return { kind: "managed", by, shown, whyNotOrphan };
 }
 
