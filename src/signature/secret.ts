@@ -68,7 +68,8 @@ export function mistakeIn(value: unknown, mistakes = MISTAKES): string | undefin
 }
 
 function problemOfForm(secret: unknown, shortestKeyBytes: number): string | undefined {
-  if (typeof secret !== "string") return `is of type ${typeof secret}, not a string`;
+  if (typeof secret !== "string")
+    return `is ${secret === null ? "null" : `of type ${typeof secret}`}, not a string`;
   if (secret === "") return "is empty";
   if (secret.trim() !== secret) return "begins or ends with white space, such as the line end of a file";
   if (!secret.startsWith(PREFIX)) return `does not begin with "${PREFIX}"`;

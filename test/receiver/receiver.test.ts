@@ -256,6 +256,7 @@ test.each<[string, object, RegExp]>([
   ["a body limit that is no number", { maxBodyBytes: Number.NaN }, /^RangeError: .*maxBodyBytes/],
   ["a secret that is malformed", { secrets: "whsec_?" }, /^WebhookSecretError: /],
   ["no secret", { secrets: undefined }, /^WebhookSecretError: .*it is of type undefined/],
+  ["null as a secret", { secrets: [null] }, /^WebhookSecretError: .*it is null, not a string/],
 ])("createReceiver throws at the start for %s", (_what, wrong, message) => {
   const options = { secrets: secret, handlers: { "job.succeeded": () => {} }, ...wrong };
   expect(String(thrownBy(() => createReceiver(options as ReceiverOptions)))).toMatch(message);

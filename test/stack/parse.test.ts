@@ -40,6 +40,7 @@ test.each<[what: string, text: string, says: string]>([
   ["a secret twice", configText(secret, other, secret), "secret 3 of 3 is the same as an earlier one"],
   ["an empty secret", configText(secret, ""), "secret 2 of 2 is empty"],
   ["a secret that is not a string", configText(17), "secret 1 of 1 is of type number, not a string"],
+  ["null as a secret", text({ secrets: [null] }), "secret 1 of 1 is null, not a string"],
   ["no secret", configText(), "secrets is empty"],
   ["a secret in place of a list", text({ secrets: secret }), "secrets must be a list"],
   ["a tolerance in milliseconds", text({ toleranceSeconds: 300_000 }), "not milliseconds"],
