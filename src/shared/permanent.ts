@@ -55,7 +55,7 @@ export interface Recognition {
 
 /** What a pending resource holds of its registration, so that a later run recognizes the endpoint that it may have made. */
 export interface PendingRegistration {
-  /** The endpoints of this url and type that were there before it was sent. */
+  /** The ids that were listed before it was sent: of this url and type, and of rows that could not be read. */
   before: string[];
   /** When it was sent, in milliseconds on the service's clock; null if the service tells no time. */
   attemptedAt: number | null;

@@ -92,7 +92,7 @@ function said(decision: Decision): string {
     return `${decision.kind} ${decision.endpoints.map(({ id }) => id)}`;
   if (decision.kind !== "register") return decision.kind;
   const despite = decision.despite && ` despite ${decision.despite.kind}`;
-  return `register${despite ?? (decision.isListPartial ? ", partial" : "")}`;
+  return `register${despite ?? (decision.mayLackEqual ? ", partial" : "")}`;
 }
 
 // The rule, row by row in the order of the table of docs/architecture.md: what is listed, and which registrations got no response.

@@ -62,7 +62,7 @@ export class CreationCheck {
       if (taken) return [taken.message];
       this.#sayAdoption(inputs, decision.endpoint, { urn, read: describeRead(others) });
     }
-    // A preview that fails would keep `up` from ever telling which stack it is.
+    // Several organizations may have this stack. Only an update under way tells which it is, and `up` previews first.
     if (!decision || !isStop(decision) || stack.isAmbiguous) return [];
     return [refusalOf(decision, inputs, this.context, { whyWithoutState: stack.whyNotRead }).message];
   }

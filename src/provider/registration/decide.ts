@@ -67,13 +67,16 @@ export type Stop =
 
 export type Decision =
   | Stop
-  /** The endpoint that an earlier registration made, and the evidence of that registration. */
+  /**
+   * The endpoint that an earlier registration made, and the evidence of that registration. Of several that fit, it is the oldest, and each may
+   * come of a registration of its own.
+   */
   | { readonly kind: "take"; readonly endpoint: Endpoint; readonly by: Evidence }
   /** The endpoint that the user named, or let the resource adopt. */
   | { readonly kind: "adopt"; readonly endpoint: Endpoint }
   | { readonly kind: "wait"; readonly milliseconds: number }
-  /** `despite`: the stop that `ifExists: "register"` overrules. */
-  | { readonly kind: "register"; readonly isListPartial: boolean; readonly despite: Stop | undefined }
+  /** `mayLackEqual`: the list is partial, or has a row without a readable url. `despite`: the stop that `ifExists: "register"` overrules. */
+  | { readonly kind: "register"; readonly mayLackEqual: boolean; readonly despite: Stop | undefined }
   /** The registration that was to be settled made nothing. */
   | { readonly kind: "none" };
 
@@ -132,13 +135,13 @@ function ruleFor(wish: Wish, facts: Facts, known: Known): Decision {
   const equal = endpointsLike(list, wanted).filter((endpoint) => countsAsEqual(ownerOf(endpoint)));
   const unreadable = list.unrecognized.filter(({ id }) => countsAsEqual(ownerOf({ id })));
   const unreadableEqual = unreadable.filter(({ url }) => url !== null && sameUrl(url, wanted.url));
-  const isListPartial = !list.complete || unreadable.some(({ url }) => url === null);
-  const register = (despite?: Stop): Decision => ({ kind: "register", isListPartial, despite });
+  const mayLackEqual = !list.complete || unreadable.some(({ url }) => url === null);
+  const register = (despite?: Stop): Decision => ({ kind: "register", mayLackEqual, despite });
   const stop = (reason: Stop) => (ifExists === "register" ? register(reason) : reason);
   // Of a partial list, nothing shows that it is the only one. A state that may be another stack's does not show that it is nobody's here; one
   // that cannot be read hides only what this run does not touch.
   const mayAdopt = ifExists === "adopt" && facts.proof?.proven !== false;
-  const isOnly = mayAdopt && !isListPartial && unreadableEqual.length === 0 && equal.length === 1;
+  const isOnly = mayAdopt && !mayLackEqual && unreadableEqual.length === 0 && equal.length === 1;
   const [only] = isOnly ? equal.filter((each) => ownerOf(each).kind === "nobody") : [];
 
   const shown = evidence.length > 0 ? match(wanted, equal, facts, known) : undefined;

@@ -67,6 +67,7 @@ export class Registrar {
   async #takeOrRegister(inputs: EndpointInputs): Promise<Given> {
     const { declarations, endpoints, graceMs, log, registrations, stack } = this.context;
     const { decision, list, whyWithoutState } = await this.search.forCreate(inputs);
+    // Asks for a proof, too. Without one it returns none, and then nothing of other stacks stops.
     const others = decision.kind === "adopt" ? await stack.others(inputs) : undefined;
     const found = endpointOf(decision);
     // Since the decision, a resource with nearly this url may have got it: its turn is another one.
@@ -96,7 +97,7 @@ export class Registrar {
       log.warn(
         `${describeDoubt(inputs, decision.despite)} Another endpoint is registered, as ifExists says.`,
       );
-    else if (decision.kind === "register" && decision.isListPartial)
+    else if (decision.kind === "register" && decision.mayLackEqual)
       log.warn(
         "the service lists only a part of its endpoints, or some that cannot be read, so nobody can tell whether one that is registered now exists already.",
       );
@@ -132,6 +133,7 @@ export class Registrar {
       const pending = { before, attemptedAt: serviceSentAt };
       const state = { ...stateOf({ createdAt: null, updatedAt: null }, inputs, origin), pending };
       const failure = new PendingError(`${PENDING_PREFIX}${randomUUID()}`, state, error);
+      // For as long as an operation may take: what is made later, within the grace period, the next command finds.
       const endpoint = await this.search.lookFor(inputs, evidenceOfPending(failure.id, state), processSentAt);
       if (endpoint === undefined) {
         registrations.noteFailed(inputs, failure);
