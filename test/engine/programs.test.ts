@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { type Emulator, startEmulator } from "../../src/emulator";
@@ -100,8 +100,8 @@ describe("installed by pnpm from the packed package", () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   /** Makes a package with these dependencies, installs them, and gives the folder that holds them. */
-  async function install(name: string, dependencies: object): Promise<string> {
-    const cwd = write(name, { dependencies });
+  async function install(dependencies: object): Promise<string> {
+    const cwd = write("all", { dependencies });
     const args = ["-y", "pnpm@9.15.9", "install", "--ignore-scripts", "--store-dir", join(folder, "store")];
     const places = ["CACHE", "STATE", "DATA"].map((kind) => [`XDG_${kind}_HOME`, join(folder, kind)]);
     await run("npx", args, { cwd, env: { ...process.env, ...Object.fromEntries(places) } });
@@ -116,16 +116,23 @@ describe("installed by pnpm from the packed package", () => {
     return place;
   }
 
-  let ours: { readonly "pulumi-webhook-endpoints": string };
+  const [newest, oldest] = [devDependencies, peerDependencies].map((versions): string =>
+    versions["@pulumi/pulumi"].replace("^", ""),
+  );
+  let modules: string;
   beforeAll(async () => {
     const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", folder];
     const [packed]: { filename: string }[] = JSON.parse((await run("npm", args, { cwd: root })).stdout);
-    ours = { "pulumi-webhook-endpoints": `file:${join(folder, packed?.filename ?? "")}` };
+    const ours = { "pulumi-webhook-endpoints": `file:${join(folder, packed?.filename ?? "")}` };
     const its = { version: "1.0.0", peerDependencies: { "@pulumi/pulumi": "*" }, dependencies: ours };
     const acme = `file:${write("acme", its, commonJs)}`;
-    const pulumi = devDependencies["@pulumi/pulumi"];
-    project.useModules(await install("all", { "@pulumi/pulumi": pulumi, ...ours, acme }));
+    // It brings the oldest SDK, and thereby a second copy of this package.
+    const old = { version: "1.0.0", dependencies: { "@pulumi/pulumi": oldest, ...ours } };
+    const index = `module.exports = require("pulumi-webhook-endpoints").WebhookEndpoint;`;
+    const hooks = `file:${write("hooks", old, index)}`;
+    modules = await install({ "@pulumi/pulumi": newest, ...ours, acme, hooks });
   });
+  beforeEach(() => project.useModules(modules));
 
   test("a program in TypeScript without its own compiler works and has its types checked", async () => {
     // Pulumi looks for a compiler from where it is itself, and takes its vendored 3.8 when there is none.
@@ -141,8 +148,9 @@ describe("installed by pnpm from the packed package", () => {
     expectToWork({ "index.js": 'module.exports = require("acme");' }));
 
   test("a program on the oldest allowed @pulumi/pulumi works in every verb", async () => {
-    const oldest = peerDependencies["@pulumi/pulumi"].replace("^", "");
-    project.useModules(await install("oldest", { "@pulumi/pulumi": oldest, ...ours }));
+    project.useModules(dirname(realpathSync(join(modules, "hooks"))));
+    const sdk = readFileSync(join(project.folder, "node_modules/@pulumi/pulumi/package.json"), "utf8");
+    expect(JSON.parse(sdk).version).toBe(oldest);
     await expectToWork({ "index.js": commonJs });
     const { jobs } = project.ids();
     use({ "index.js": commonJs.replace('.com/jobs"', '.com/moved"') });
@@ -152,13 +160,6 @@ describe("installed by pnpm from the packed package", () => {
   });
 
   test("of two copies, which pnpm makes for two versions of the SDK, one shows no secret url that the other declared", async () => {
-    const [newest, oldest] = [devDependencies, peerDependencies].map((versions) =>
-      versions["@pulumi/pulumi"].replace("^", ""),
-    );
-    const its = { version: "1.0.0", dependencies: { "@pulumi/pulumi": oldest, ...ours } };
-    const index = `module.exports = require("pulumi-webhook-endpoints").WebhookEndpoint;`;
-    const hooks = `file:${write("hooks", its, index)}`;
-    project.useModules(await install("two", { "@pulumi/pulumi": newest, ...ours, hooks }));
     use({
       "index.js": `
 const pulumi = require("@pulumi/pulumi");
