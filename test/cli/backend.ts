@@ -68,7 +68,7 @@ export function backend(options: Backend): Surroundings["runPulumi"] {
         return { ...done(null), stdout: "\tStarted: 3 minutes ago\n\tRequested By: anna\n" };
       case "stack export": {
         await options.onExport?.(stack);
-        const state = { ...own, ...others }[stack] ?? "no such stack";
+        const { [stack]: state = "no such stack" } = { ...own, ...others };
         if (typeof state !== "string") return done({ version: format, deployment: state });
         return failed(state);
       }

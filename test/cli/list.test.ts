@@ -1,4 +1,5 @@
 import { type Emulator, startEmulator } from "../../src/emulator";
+import type { Deployment } from "../../src/provider/facts/resource";
 import { type Backend, backend, interrupted, recorded, SECRET_URL } from "./backend";
 import { API_KEY, run } from "./running";
 
@@ -95,6 +96,18 @@ test("list --orphans reads every stack, and shows only what nobody has", async (
     expect.objectContaining({ id: "wh_3", url: "https://hooks.example.com/stray", owner: null }),
   ]);
 });
+
+test.each([null, { resources: null, pending_operations: null }])(
+  "a stack whose state is %j has nothing, and can be read",
+  async (state) => {
+    add("stray");
+    const { status, stdout } = await command(["list", "--orphans"], {
+      own: { dev: state as unknown as Deployment },
+    });
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^wh_1 .*\/stray +no stack$/m);
+  },
+);
 
 test.each<[what: string, given: Partial<Backend>, why: RegExp]>([
   [

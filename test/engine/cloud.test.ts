@@ -197,18 +197,23 @@ test.concurrent.each<[string, End, Partial<Switches>]>([
 const SIX = allAt(["a", "b", "c", "d", "e", "f"]);
 const CHANGED = allAt(Object.keys(SIX), { type: "development" });
 
-test.concurrent.each<[string, Moment, Partial<Switches>]>([
-  ["while it registers is exact", { request: 3 }, before],
+test.concurrent.each<[string, Moment, Partial<Switches>, End?]>([
+  [
+    "by the end of its engine alone, while it registers, is exact",
+    { request: 3 },
+    before,
+    sigkillOfTheEngine,
+  ],
   ["while it deletes is exact", { request: 3, operation: "delete" }, before],
   ["while it registers, without a journal, stops, and is exact with ifExists", { request: 3 }, NO_JOURNAL],
   ["while it deletes, without a journal, is exact", { request: 3, operation: "delete" }, NO_JOURNAL],
-])("the up after a replacement of six that was killed %s", (_, moment, switches) =>
+])("the up after a replacement of six that was killed %s", (_, moment, switches, end = sigkill) =>
   inCloudWorld(Project, { config, switches }, async (world) => {
     const { project, service } = world;
     project.declare(SIX);
     await project.up();
     project.declare(CHANGED);
-    await interruptUp(world, moment, sigkill);
+    await interruptUp(world, moment, end);
     await project.unlock();
     // Nothing tells what it was registering: it stops, and never registers twice.
     if (switches === NO_JOURNAL && moment.operation === undefined) return stopsAndAdopts(world, CHANGED);
