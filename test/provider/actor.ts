@@ -137,8 +137,11 @@ export class Actor {
       const { id: adoptId, url, type } = found[step.at % found.length] ?? {};
       // Of two with one url, type and adoptId, nothing tells which is to adopt: an error asks to name it in only one of them.
       const isNamed = [...this.#program].some(([at, { args }]) => at !== slot && args.adoptId === adoptId);
+      // Once a killed replacement has deleted first, an `adoptId` has an effect that had none before: such a resource gets another name,
+      // as the page says of each that has an endpoint.
+      const renamed = old?.deleteBeforeReplace && { name: `r${slot}-${++this.#count}`, aliases: [] };
       if (adoptId && url && type && !isNamed)
-        this.#program.set(slot, { name: `r${slot}`, ...old, args: { url, type, adoptId } });
+        this.#program.set(slot, { name: `r${slot}`, ...old, ...renamed, args: { url, type, adoptId } });
     } else if (step.do === "behind") {
       // Not one that was registered and is not recorded yet: nobody could know it again. What is written by hand would not notice.
       const isKnown = (each: Registered) => this.world.has(each, TYPE_TOKEN) || this.#others.includes(each);
