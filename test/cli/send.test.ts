@@ -67,12 +67,13 @@ test.each([
 });
 
 test.each([
-  [401, 401, null, /another secret/],
-  [404, 404, null, /^$/],
-  ["reset", null, "UND_ERR_SOCKET|ECONNRESET", /^$/],
+  [401, 401, null, "", /another secret/],
+  [404, 404, null, "", /^$/],
+  ["reset", null, "UND_ERR_SOCKET|ECONNRESET", "", /^$/],
+  ["end-in-body", 200, "HTTPParserError|UND_ERR_SOCKET", "half", /^$/],
 ] as const)(
   "after %s, the exit status is 1, --json says what came back, and a note explains a refusal",
-  async (reaction, status, failure, note) => {
+  async (reaction, status, failure, response, note) => {
     const target = await receiver(reaction);
     const ended = await run(["send", "job.running", "--to", target.url, "--json"], { env });
     expect(ended.status).toBe(1);
@@ -82,7 +83,7 @@ test.each([
       status,
       failure: failure === null ? null : expect.stringMatching(failure),
       durationMs: expect.any(Number),
-      response: "",
+      response,
     });
     expect(ended.stderr).toMatch(note);
   },
