@@ -19,7 +19,7 @@ type Style = "bold" | "dim" | "red" | "green" | "yellow";
 /**
  * What a command prints. Data goes to standard output: one JSON value with `--json`, lines and tables otherwise. Notes, warnings and
  * progress go to standard error, and with `--json` all lines. Only a terminal gets colors, and not with NO_COLOR. Nothing that is
- * printed controls the terminal, or holds a secret that the command knows.
+ * printed controls the terminal, or holds a secret that the command knows, but for `raw`.
  */
 export class Output {
   readonly json: boolean;
@@ -62,7 +62,7 @@ export class Output {
     else this.line(line);
   }
 
-  /** Writes a string that is for a file, as it is. */
+  /** Writes text as it is, neither hidden nor escaped: what is for a file, the help, and the secrets that the emulator itself made. */
   raw(text: string): void {
     this.options.stdout.write(text);
   }

@@ -85,11 +85,13 @@ export class Pulumi {
 }
 
 const NOT_SELECTED = "no stack is selected";
+export const NO_CLI = "the command pulumi was not found on PATH";
+export const NOT_LOGGED_IN = "Pulumi is not logged in";
 
 function whyNoneAfter({ code, detail }: CliError): string | undefined {
-  if (code === "PULUMI_MISSING") return "the command pulumi was not found on PATH";
+  if (code === "PULUMI_MISSING") return NO_CLI;
   if (/no Pulumi\.yaml project file found/.test(detail)) return "this folder has no Pulumi project";
   // Outside a project, some commands ask for a login first.
-  if (/PULUMI_ACCESS_TOKEN must be set for login/.test(detail)) return "Pulumi is not logged in";
+  if (/PULUMI_ACCESS_TOKEN must be set for login/.test(detail)) return NOT_LOGGED_IN;
   return /no stack selected/.test(detail) ? NOT_SELECTED : undefined;
 }

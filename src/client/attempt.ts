@@ -2,8 +2,9 @@ import type { Dispatcher } from "undici";
 import { name, version } from "../../package.json";
 import type { WebhookErrorCode } from "./errors";
 import type { Gate } from "./gate";
-import type { HttpResponse, Operation } from "./operation";
+import type { Operation } from "./operation";
 import type { ClientEnvironment, ResolvedOptions } from "./options";
+import type { HttpResponse } from "./response";
 
 const USER_AGENT = `${name}/${version} node/${process.versions.node}`;
 

@@ -46,11 +46,6 @@ export class WebhookEndpointNotFoundError extends WebhookError {
   override readonly name = "WebhookEndpointNotFoundError";
 }
 
-/** Turns an error that says that there is no such endpoint into undefined. @throws any other error */
-export function undefinedIfGone(error: unknown): undefined {
-  if (!(error instanceof WebhookEndpointNotFoundError)) throw error;
-}
-
 /**
  * - `"not-made"`: no endpoint was registered, so sending it again is safe. The request was never sent, or got
  *   any 3xx but 303 or any 4xx but 408.

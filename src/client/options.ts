@@ -97,7 +97,7 @@ const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 /** Printable ASCII without space around it. */
 const KEY = /^[!-~]([ -~]*[!-~])?$/;
 
-/** Returns what is wrong with these options: sentences that begin with the option's name, and do not quote its value. */
+/** Returns which of these options are wrong, and of each the rest of a sentence that begins with its name. None quotes a value. */
 export function connectionProblems(options: ConnectionOptions) {
   const { baseUrl, apiKey, apiKeyHeader = DEFAULT_API_KEY_HEADER, apiKeyScheme = "Bearer" } = options;
   const problems: [keyof ConnectionOptions, string | false][] = [

@@ -1,6 +1,6 @@
 import { isRecord, parseJson } from "../shared/json";
 import type { Endpoint, EndpointList, UnrecognizedEndpoint } from "./endpoint";
-import { type Headers, serverTimeOf } from "./operation";
+import { type Headers, serverTimeOf } from "./response";
 
 /** @throws Error */
 export function parseBody(body: Uint8Array): unknown {

@@ -1,7 +1,8 @@
 import { isSuccess } from "../shared/status";
 import type { Attempt, Failure } from "./attempt";
 import type { WebhookErrorCode } from "./errors";
-import { type HttpResponse, type OperationName, serverTimeOf } from "./operation";
+import type { OperationName } from "./operation";
+import { type HttpResponse, serverTimeOf } from "./response";
 
 export type Verdict = { readonly succeeded: true; readonly response: HttpResponse } | FailedVerdict;
 

@@ -423,6 +423,12 @@ test("doctor names the settings of a WebhooksProvider, which it does not read", 
   });
 });
 
+test("doctor misses nothing that a killed replacement has deleted first", async () => {
+  await serve();
+  const { findings } = await findingsOf(dev({}, { ...gone(), pendingReplacement: true }));
+  expect(findings.map(({ code }) => code)).not.toContain("ENDPOINT_GONE");
+});
+
 test("without Pulumi and settings, doctor says what to set", async () => {
   await serve();
   const { status, stdout } = await runBin(["doctor", "--json"], { PATH: "/nowhere" });

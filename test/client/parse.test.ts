@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import type { Headers } from "../../src/client/operation";
 import { parseBody, parseEndpoint, parseList } from "../../src/client/parse";
+import type { Headers } from "../../src/client/response";
 import { endpoint } from "./support";
 
 const other = { ...endpoint, id: "wh_2", url: "https://other.example.com/" };

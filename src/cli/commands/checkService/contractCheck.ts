@@ -24,7 +24,7 @@ interface CheckOptions {
   readonly clock: Clock;
 }
 
-/** Checks whether a service keeps the contract. */
+/** Checks whether a service keeps the contract: all clauses but `secrets`, for which the command watches each response. */
 export class ContractCheck {
   /** Is in each url that is registered, so that nobody else's endpoint has it. */
   readonly #mark = randomUUID();

@@ -1,26 +1,17 @@
 import type { EndpointList } from "../../../client";
-import type { Existence } from "../../../provider/facts/existence";
-import { isPendingId } from "../../../provider/facts/identity";
 import { CodedError } from "../../../shared/codedError";
 import { COMMAND, countOf, joined } from "../../../shared/words";
 import { type Account, withAccount } from "../../account";
 import { existenceIn } from "../../existence";
 import { type Entry, inventoryOf } from "../../inventory/inventory";
-import type { StackResource } from "../../inventory/owner";
-import { type KnownStack, readStacks } from "../../inventory/stacks";
+import { readStacks } from "../../inventory/stacks";
 import { allOption, jsonOption, stackOption } from "../../options";
 import type { Context, Subcommand } from "../../run";
 import { type Finding, gaps, stackFindings } from "./findings";
-import { type Gone, withSuccessors } from "./gone";
+import { type Gone, goneOf, withSuccessors } from "./gone";
 import { listFindings } from "./listFindings";
-import {
-  findingOf,
-  KEY_COMMAND,
-  keysOfAccount,
-  notCheckedIn,
-  settingsFindings,
-  shownSettings,
-} from "./settings";
+import { notCheckedIn } from "./notChecked";
+import { findingOf, KEY_COMMAND, keysOfAccount, settingsFindings, shownSettings } from "./settings";
 import { readVersions, versionFindings } from "./versions";
 
 /** The commands of remedies that ask before they do something. */
@@ -135,25 +126,4 @@ function toPaste(remedy: string, { pulumi, terminal }: Context, blocked: string 
   if (terminal.isInteractive) return remedy;
   const piped = process.platform === "win32" ? "type key.txt" : 'printf %s "$KEY"';
   return remedy.replace(ASKS, "$& --yes").replace(ASKS_FOR_KEY, () => `${piped} | ${KEY_COMMAND}`);
-}
-
-/** Returns the endpoints of these stacks that the service has no longer. Only a complete list can show that. */
-async function goneOf(
-  list: EndpointList,
-  stacks: readonly KnownStack[],
-  { origin }: Account,
-  keys: ReadonlySet<string>,
-  existence: Existence,
-) {
-  if (!list.complete) return [];
-  const listed = new Set([...list.endpoints, ...list.unrecognized].map(({ id }) => id));
-  const missing = stacks
-    .flatMap((stack) => stack.state.endpoints.map((resource): StackResource => ({ stack, resource })))
-    .filter(({ resource: { id = "", outputs, delete: isLeaving } }) => {
-      const isOfAccount = outputs?.baseUrl === origin.baseUrl && keys.has(String(outputs.account));
-      return isOfAccount && !isLeaving && !isPendingId(id) && !listed.has(id);
-    });
-  const asking = missing.map(({ resource: { id = "", outputs } }) => existence.find(id, { ...outputs }));
-  const found = await Promise.all(asking);
-  return missing.filter((_, at) => found[at] === undefined);
 }

@@ -8,6 +8,7 @@ import type { CliError } from "../../errors";
 import type { Entry } from "../../inventory/inventory";
 import type { KnownStack, Stacks } from "../../inventory/stacks";
 import { describeWork, type Work } from "../../inventory/work";
+import { NO_CLI, NOT_LOGGED_IN } from "../../pulumi";
 import { describeSuccessors, type Gone, namesOf, restoring } from "./gone";
 
 /** What `doctor` can find, besides the codes of errors. Stable; `docs/errors.md` lists them. */
@@ -60,8 +61,8 @@ export const OUTPUT_LINE =
 
 /** What to do where there is no stack, by the reason. */
 const REMEDIES: Readonly<Record<string, string>> = {
-  "the command pulumi was not found on PATH": "curl -fsSL https://get.pulumi.com | sh",
-  "Pulumi is not logged in": "pulumi login",
+  [NO_CLI]: "curl -fsSL https://get.pulumi.com | sh",
+  [NOT_LOGGED_IN]: "pulumi login",
 };
 
 /** Returns what to do to have a stack. @param next the rest of a comment */
@@ -149,7 +150,7 @@ export function* stackFindings(
   // One finding, because one command heals both.
   if (lost.length > 0)
     yield found("ENDPOINT_GONE", {
-      message: `the service no longer has ${namesOf(lost)}, which the stack ${stack.name} manages${stopped ? `: ${stopped}` : ""}${describeSuccessors(lost)}`,
+      message: `the service no longer has ${namesOf(lost.map(({ resource }) => resource))}, which the stack ${stack.name} manages${stopped ? `: ${stopped}` : ""}${describeSuccessors(lost)}`,
       remedy: `${restoring(lost, stack, unlock)}${stopped ? `; ${later}` : ""}`,
       ...goingOn,
     });

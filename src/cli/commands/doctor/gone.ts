@@ -1,8 +1,11 @@
+import type { EndpointList } from "../../../client";
+import type { Existence } from "../../../provider/facts/existence";
 import { keyOf } from "../../../provider/facts/identity";
-import { wantedBy } from "../../../provider/facts/resource";
+import { type Resource, wantedBy } from "../../../provider/facts/resource";
 import { foreign } from "../../../shared/escape";
 import { nameOf } from "../../../shared/urn";
 import { joined, quoted } from "../../../shared/words";
+import type { Account } from "../../account";
 import { type Entry, type Inventory, whyHeld } from "../../inventory/inventory";
 import type { StackResource } from "../../inventory/owner";
 import type { KnownStack } from "../../inventory/stacks";
@@ -11,6 +14,31 @@ import type { KnownStack } from "../../inventory/stacks";
 export interface Gone extends StackResource {
   /** The one endpoint of its url and type, if no stack has that: somebody has registered it anew. */
   readonly successor: Entry | undefined;
+}
+
+/**
+ * Returns the endpoints of these stacks that the service has no longer. Only a complete list can show that.
+ *
+ * @param keys the fingerprints of those of today's account
+ */
+export async function goneOf(
+  list: EndpointList,
+  stacks: readonly KnownStack[],
+  { origin: { baseUrl } }: Account,
+  keys: ReadonlySet<string>,
+  existence: Existence,
+): Promise<StackResource[]> {
+  if (!list.complete) return [];
+  const listed = new Set([...list.endpoints, ...list.unrecognized].map(({ id }) => id));
+  const missing = stacks.flatMap((stack) =>
+    [...keys]
+      .flatMap((account) => stack.state.expectedAt({ baseUrl, account }))
+      .filter(({ id = "" }) => !listed.has(id))
+      .map((resource) => ({ stack, resource })),
+  );
+  const asking = missing.map(({ resource: { id = "", outputs } }) => existence.find(id, { ...outputs }));
+  const found = await Promise.all(asking);
+  return missing.filter((_, at) => found[at] === undefined);
 }
 
 export function withSuccessors(missing: readonly StackResource[], inventory: Inventory): Gone[] {
@@ -34,8 +62,8 @@ export function unmanagedIn(inventory: Inventory): Entry[] {
   );
 }
 
-export function namesOf(gone: readonly Gone[]): string {
-  return joined(gone.map(({ resource }) => nameOf(resource.urn)));
+export function namesOf(resources: readonly Pick<Resource, "urn">[]): string {
+  return joined(resources.map(({ urn }) => nameOf(urn)));
 }
 
 /** Returns more sentences after one that names them; "" if none has a successor. */
@@ -45,7 +73,7 @@ export function describeSuccessors(gone: readonly Gone[]): string {
       const { endpoint, shownUrl } = each.successor ?? {};
       if (endpoint === undefined) return [];
       return [
-        `. ${foreign(endpoint.id)}, which no known stack has, has the url (${shownUrl}) and type of ${namesOf([each])}`,
+        `. ${foreign(endpoint.id)}, which no known stack has, has the url (${shownUrl}) and type of ${namesOf([each.resource])}`,
       ];
     })
     .join("");

@@ -1,19 +1,17 @@
-import type { EndpointList } from "../../../client";
-import { undefinedIfGone } from "../../../client/errors";
+import { type EndpointList, WebhookEndpointNotFoundError } from "../../../client";
 import { describeOtherAccount, forgetting, keysOf } from "../../../provider/facts/account";
 import { isPendingId } from "../../../provider/facts/identity";
-import { providerNameOf, type Resource, wantedBy } from "../../../provider/facts/resource";
+import { providerNameOf, type Resource } from "../../../provider/facts/resource";
 import { SETTING_NAMES, SETTINGS } from "../../../provider/settings";
 import type { CodedError } from "../../../shared/codedError";
 import { foreign } from "../../../shared/escape";
-import type { Origin } from "../../../shared/permanent";
-import { nameOf } from "../../../shared/urn";
-import { COMMAND, joined, quoted } from "../../../shared/words";
+import { COMMAND, quoted } from "../../../shared/words";
 import { type Account, NO_SETTINGS } from "../../account";
 import { LOST_STATE } from "../../errors";
 import { type KnownStack, type Stacks, selectedIn } from "../../inventory/stacks";
 import type { Pulumi } from "../../pulumi";
 import { type Finding, found, gettingStack } from "./findings";
+import { namesOf } from "./gone";
 
 /** Returns the settings that are set, and the key of the configuration or the variable that each comes from. Of the API key, the value is its fingerprint. */
 export function shownSettings({ configuration, origin }: Account, env: NodeJS.ProcessEnv) {
@@ -62,42 +60,15 @@ export function findingOf({ code, detail }: CodedError, pulumi: Pulumi, stacks: 
   return { ...finding, remedy };
 }
 
-const LAST_KEY =
-  "whether refresh and destroy have today's API key, as after `pulumi up`: run that, then `pulumi refresh`, which shows it";
-
-/** Returns what doctor did not see. @param own the stacks of this project @param origin the account that it asked, if it could */
-export function notCheckedIn(
-  own: readonly KnownStack[],
-  origin: Origin | undefined,
-  { withStack }: Pulumi,
-  all: boolean,
-): string[] {
-  // What a run is about to change cannot be checked now.
-  const settled = own.filter(({ work }) => !work.mayRun);
-  const deployed = settled.flatMap(({ state }) => state.endpoints);
-  const selected = selectedIn(settled)?.state.endpoints ?? [];
-  const [url = "https://hooks.example.com/jobs"] = selected.flatMap((each) => wantedBy(each)?.url ?? []);
-  const probe = withStack(`${COMMAND} probe ${quoted(url)}`);
-  const accounts = deployed.flatMap((each) => {
-    const name = providerNameOf(each);
-    if (each.outputs?.account === origin?.account) return [];
-    if (name === undefined) return origin === undefined ? [] : [LAST_KEY];
-    const settings = `WEBHOOKS_BASE_URL=${quoted(String(each.outputs?.baseUrl))} WEBHOOKS_API_KEY=…`;
-    return [`the account of the WebhooksProvider ${name}: export ${settings}`];
-  });
-  const receivers = `whether receivers run, and have the secret that the service signs with: ${probe}`;
-  const stacks = `the stacks of other projects, which may have these endpoints, too: ${withStack(`${COMMAND} doctor --all`)}`;
-  return [
-    ...(selected.length === 0 ? [] : [receivers]),
-    ...new Set(accounts),
-    ...(all || own.length === 0 ? [] : [stacks]),
-  ];
-}
-
 /** Returns the fingerprints of the API keys of today's account, as the provider finds them. */
 export function keysOfAccount({ client, origin }: Account, { known }: Stacks, list: EndpointList) {
   const resources = known.flatMap(({ state }) => state.endpoints);
   return keysOf(origin, resources, { list, get: (id) => client.get(id).catch(undefinedIfGone) });
+}
+
+/** @throws any other error than one that says that there is no such endpoint */
+function undefinedIfGone(error: unknown): undefined {
+  if (!(error instanceof WebhookEndpointNotFoundError)) throw error;
 }
 
 /**
@@ -148,8 +119,4 @@ export function* settingsFindings(
       ` --stack ${name}`,
     )}`,
   });
-}
-
-function namesOf(resources: readonly Resource[]): string {
-  return joined(resources.map(({ urn }) => nameOf(urn)));
 }
