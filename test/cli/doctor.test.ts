@@ -271,7 +271,7 @@ test("what is gone, and was registered anew by somebody, is one finding, whose c
   expect(await theFinding(dev({}, lost))).toBe(
     "error: the service no longer has old, which the stack dev manages. wh_2, which no known stack has, has the url " +
       "(https://x.example.com/…) and type of old (ENDPOINT_GONE) WEBHOOKS_IF_EXISTS=adopt pulumi up --yes --refresh --stack dev   " +
-      "# in one run, forgets what is gone and adopts wh_2, unless another stack has that; remove adoptId, if the program names one of them",
+      "# in one run, forgets what is gone and adopts wh_2, unless another stack has it; remove adoptId, if the program names one of them",
   );
   // Whose it is, is not known.
   const denied = { own: { ...dev({}, lost).own, prod: "denied" } };

@@ -129,6 +129,15 @@ test.each<[work: string, backend: () => Backend, finding: RegExp]>([
     /^error: a run was interrupted while .* pulumi cancel --yes --stack dev && pulumi up /,
   ],
   [
+    "dead, and left a deletion that has not begun",
+    () => {
+      lock({});
+      const deletion = interrupted("jobs", { kind: "deleting", id: "wh_1", url: url("jobs") });
+      return given({ own: { dev: open({ pending_operations: [deletion] }) } });
+    },
+    /^error: a run was interrupted while it deleted or read jobs in shop\/dev \(OPERATION_INTERRUPTED\) pulumi cancel --yes --stack dev && pulumi up --yes --refresh --stack dev /,
+  ],
+  [
     "of nobody, because nothing locks the stack",
     () => given(),
     /^error: a run was interrupted while .* pulumi up --yes --stack dev {3}# if this stays/,

@@ -97,6 +97,8 @@ export function* stackFindings(
   if (work.kind === "under way" || work.kind === "held elsewhere") return yield* workFindings(stack);
   const unlock = work.kind === "dead" ? `pulumi cancel --yes --stack ${name} && ` : "";
   const up = `${unlock}pulumi up`;
+  // Every run of a stack that is locked fails.
+  const level = unlock === "" ? "note" : "error";
   const began =
     work.kind === "unknown" ? "a run may be under way, or was interrupted," : "a run was interrupted";
   const pending = state.endpoints.filter(({ id = "" }) => isPendingId(id));
@@ -136,9 +138,9 @@ export function* stackFindings(
     });
   else if (creations.length > 0)
     yield found("OPERATION_INTERRUPTED", {
-      level: "note",
+      level,
       message: `a run was interrupted while it registered ${describeAll(creations)}. Nothing of that is open any more`,
-      remedy: `${CLEAR_OPERATIONS} --stack ${name}`,
+      remedy: `${unlock}${CLEAR_OPERATIONS} --stack ${name}`,
     });
   const lost = gone.filter((each) => each.stack === stack);
   const stopped = others.length > 0 && `${began} while it deleted or read ${describeAll(others)}`;
@@ -156,7 +158,7 @@ export function* stackFindings(
     });
   else if (stopped)
     yield found("OPERATION_INTERRUPTED", {
-      level: "note",
+      level,
       message: stopped,
       remedy: `${up} --refresh --stack ${name}   # ${later}`,
       ...goingOn,

@@ -85,5 +85,5 @@ export function restoring(gone: readonly Gone[], { name }: KnownStack, unlock: s
   const up = `pulumi up --refresh --stack ${quoted(name)}`;
   const remark = "remove adoptId, if the program names one of them";
   if (ids.length === 0) return `${unlock}${up}   # ${remark}`;
-  return `${unlock}WEBHOOKS_IF_EXISTS=adopt ${up}   # in one run, forgets what is gone and adopts ${joined(ids)}, unless another stack has that; ${remark}`;
+  return `${unlock}WEBHOOKS_IF_EXISTS=adopt ${up}   # in one run, forgets what is gone and adopts ${joined(ids)}, unless another stack has ${ids.length === 1 ? "it" : "them"}; ${remark}`;
 }
