@@ -39,7 +39,10 @@ export function findingOf({ code, detail }: CodedError, pulumi: Pulumi, stacks: 
   const selected = selectedIn(stacks.known);
   const finding = { level: "error", code, message: detail } as const;
   if (code === "UNAUTHORIZED") {
-    return { ...finding, remedy: `${settingKeyOf(selected, pulumi)}   # or correct WEBHOOKS_API_KEY` };
+    return {
+      ...finding,
+      remedy: `${settingKeyOf(selected, pulumi)}   # or correct WEBHOOKS_API_KEY; then pulumi up, before any refresh or destroy`,
+    };
   }
   if (TEMPORARY.test(code))
     return {
@@ -113,7 +116,7 @@ export function* settingsFindings(
   if (strangers[0] === undefined) return;
   yield found("OTHER_ACCOUNT", {
     message: `${describeOtherAccount(`the stack ${selected.name}`, foreign(accountOf(strangers[0])), origin.account)} (${namesOf(strangers)})`,
-    remedy: `${KEY_COMMAND} --stack ${name}   # the key of before, or correct WEBHOOKS_API_KEY; then pulumi up. To move to another account, give the endpoints a WebhooksProvider with a new name`,
+    remedy: `${KEY_COMMAND} --stack ${name}   # the key of before, or correct WEBHOOKS_API_KEY; then pulumi up. To move to another account, give the endpoints a WebhooksProvider with a new name after that`,
     otherwise: `# instead, only if it is the same account, and all of them were deleted there; then pulumi up:\n${forgetting(
       strangers.map(({ urn }) => urn),
       ` --stack ${name}`,
