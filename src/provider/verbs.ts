@@ -72,8 +72,8 @@ export function createProvider(options: Partial<RunOptions> = {}) {
           const look = () => creations.refusals(inputs, urn);
           if (otherAccount.length === 0) problems.push(...(await registrar.inTurn(inputs, look)));
         }
-        // It dates the registration if this run is killed: what that made was made from then on, until the grace period is over. The
-        // program's class passes it, with an unknown value in a preview (engine rule 49).
+        // It dates the registration if this run is killed: it stands for the time of the request, so what that made was made from then on, at
+        // most a grace period later. The program's class passes it, with an unknown value in a preview (engine rule 49).
         if (willCreate && after !== undefined && after !== UNKNOWN_VALUE)
           after = await creations.serviceTime();
       }

@@ -31,7 +31,10 @@ export interface Facts {
   readonly known: Known;
   /** What this run knows without the state. Only a create may need a proof, so only that has it. */
   readonly withoutState?: Known | undefined;
-  /** Whether the state is this stack's; undefined as long as nobody has asked. If it is not proven, `withoutState` counts. */
+  /**
+   * Whether the state is this stack's, as a second look at it shows; undefined as long as the decision needed no proof. If it is not proven,
+   * `withoutState` counts.
+   */
   readonly proof?: Proof | undefined;
   /** How long after it was sent a registration may still be made, in milliseconds. */
   readonly graceMs: number;
@@ -138,8 +141,8 @@ function ruleFor(wish: Wish, facts: Facts, known: Known): Decision {
   const mayLackEqual = !list.complete || unreadable.some(({ url }) => url === null);
   const register = (despite?: Stop): Decision => ({ kind: "register", mayLackEqual, despite });
   const stop = (reason: Stop) => (ifExists === "register" ? register(reason) : reason);
-  // Of a partial list, nothing shows that it is the only one. A state that may be another stack's does not show that it is nobody's here; one
-  // that cannot be read hides only what this run does not touch.
+  // Of a partial list, nothing shows that it is the only one. Where a proof was needed and there is none, the state may be another stack's,
+  // and does not show that it is nobody's here; one that cannot be read hides only what this run does not touch.
   const mayAdopt = ifExists === "adopt" && facts.proof?.proven !== false;
   const isOnly = mayAdopt && !mayLackEqual && unreadableEqual.length === 0 && equal.length === 1;
   const [only] = isOnly ? equal.filter((each) => ownerOf(each).kind === "nobody") : [];

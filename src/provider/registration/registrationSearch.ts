@@ -60,7 +60,11 @@ export class RegistrationSearch {
     return this.#conclude({ verb: "settle", wanted }, { known: this.#known(state, [own], wanted) });
   }
 
-  /** Asks, and waits while the decision may still be another one. @param prove called at most once, and only if the decision needs it */
+  /**
+   * Asks, and waits while the decision may still be another one.
+   *
+   * @param prove called at most once, and only if the decision needs it. (An adoption asks for a proof afterwards, too, for other stacks.)
+   */
   async #conclude(wish: Wish, gathered: Gathered, prove?: () => Promise<Proof>): Promise<Conclusion> {
     const { clock, cancelled, existence, graceMs, service, stack } = this.context;
     let proof: Proof | undefined;
