@@ -63,6 +63,20 @@ test.concurrent("between a kill and `pulumi cancel` the command changes nothing 
     service.expectExactly(project, TEN);
   }));
 
+test.concurrent.each(["before", "so far"] as const)(
+  "one up after a kill of the engine alone is exact with a journal, while an export shows the state %s",
+  (shows) =>
+    inCloudWorld(Project, { config, switches: { shows, nulls: true } }, async (world) => {
+      const { project, service } = world;
+      await useLogin(world);
+      project.declare(TEN);
+      await interruptUp(world, { request: 5 }, sigkillOfTheEngine);
+      await project.unlock();
+      expect(await project.up()).toMatch(/took over wh_\d+/);
+      service.expectExactly(project, TEN);
+    }),
+);
+
 test.concurrent("while an up works, doctor says to wait, and the command deletes and adopts only what that has nothing to do with", () =>
   inCloudWorld(Project, { config, switches: before }, async ({ project, service }) => {
     const declared = allAt(["a", "b", "c"]);
