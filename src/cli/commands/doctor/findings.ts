@@ -97,6 +97,7 @@ export function* stackFindings(
   if (work.kind === "under way" || work.kind === "held elsewhere") return yield* workFindings(stack);
   const unlock = work.kind === "dead" ? `pulumi cancel --yes --stack ${name} && ` : "";
   const up = `${unlock}pulumi up`;
+  const again = `${up} --stack ${name}`;
   // Every run of a stack that is locked fails.
   const level = unlock === "" ? "note" : "error";
   const began =
@@ -118,9 +119,8 @@ export function* stackFindings(
   if (pending.length > 0)
     yield found("REGISTRATION_PENDING", {
       message: `the registration of ${describeAll(pending)} got no response${which}`,
-      remedy: `${up} --stack ${name}   # takes over what was registered, and registers what was not`,
+      remedy: `${again}   # takes over what was registered, and registers what was not`,
     });
-  const again = `${up} --stack ${name}`;
   const cleaning = `${unlock}${CLEAR_OPERATIONS} --stack ${name}${deletion}`;
   if (state.interrupted.length > 0)
     yield found("OPERATION_INTERRUPTED", {
