@@ -1,5 +1,6 @@
-/** What an endpoint is for. The service defines what the types mean, and may sign them with different secrets. */
-export type EndpointType = "production" | "development";
+import type { EndpointType } from "../shared/endpointType";
+
+export type { EndpointType };
 
 /** An endpoint as the service described it at one moment: an immutable snapshot. */
 export interface Endpoint {
@@ -21,6 +22,13 @@ export interface UnrecognizedEndpoint {
   readonly id: string;
   /** In the service's own spelling; null if it is not a non-empty string, so that it may be any url. */
   readonly url: string | null;
+}
+
+/** An endpoint of a list, readable or not. */
+export type Row = Endpoint | UnrecognizedEndpoint;
+
+export function isReadable(row: Row): row is Endpoint {
+  return "type" in row;
 }
 
 /** The result of `list`, frozen. */

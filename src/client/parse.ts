@@ -1,5 +1,6 @@
+import { isEndpointType } from "../shared/endpointType";
 import { isRecord, parseJson } from "../shared/json";
-import type { Endpoint, EndpointList, UnrecognizedEndpoint } from "./endpoint";
+import { type Endpoint, type EndpointList, isReadable, type Row } from "./endpoint";
 import { type Headers, serverTimeOf } from "./response";
 
 /** @throws Error */
@@ -24,8 +25,7 @@ function endpointOf(value: unknown): Endpoint | string {
   const id = idOf(value);
   if (id === undefined)
     return "the id of the endpoint is neither a non-empty string nor an integer below 2^53";
-  if (type !== "production" && type !== "development")
-    return 'the type of the endpoint is neither "production" nor "development"';
+  if (!isEndpointType(type)) return 'the type of the endpoint is neither "production" nor "development"';
   if (typeof url !== "string" || url === "") return "the url of the endpoint is not a non-empty string";
   const times = { createdAt: timestampOf(createdAt), updatedAt: timestampOf(updatedAt) };
   return Object.freeze({ id, url, type, ...times });
@@ -44,8 +44,8 @@ export function parseList(body: unknown, headers: Headers): EndpointList {
   const listedCount = entries.length;
   const announcesMore = mentionsMore(body, listedCount) || headersMentionMore(headers, listedCount);
   return Object.freeze({
-    endpoints: Object.freeze(listed.filter(isEndpoint)),
-    unrecognized: Object.freeze(listed.filter((row) => !isEndpoint(row))),
+    endpoints: Object.freeze(listed.filter(isReadable)),
+    unrecognized: Object.freeze(listed.filter((row) => !isReadable(row))),
     // A list with a row without an id, or with an id twice, may lack an endpoint.
     complete: listed.length === listedCount && !announcesMore,
     serverTime: serverTimeOf(headers),
@@ -112,17 +112,13 @@ function headersMentionMore(headers: Headers, shown: number): boolean {
 }
 
 /** Returns what an entry of a list shows, or undefined if it has no id. */
-function rowOf(entry: unknown): Endpoint | UnrecognizedEndpoint | undefined {
+function rowOf(entry: unknown): Row | undefined {
   const id = isRecord(entry) ? idOf(entry) : undefined;
   if (!isRecord(entry) || id === undefined) return undefined;
   const endpoint = endpointOf(entry);
   if (typeof endpoint !== "string") return endpoint;
   const url = typeof entry.url === "string" && entry.url !== "" ? entry.url : null;
   return Object.freeze({ id, url });
-}
-
-function isEndpoint(row: Endpoint | UnrecognizedEndpoint): row is Endpoint {
-  return "type" in row;
 }
 
 /** Returns the usable id of an endpoint, if any. A number that JavaScript cannot hold exactly might name another endpoint. */

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { isEndpointType } from "../shared/endpointType";
 import { isRecord } from "../shared/json";
 import { isAddressOrRange, isHttpUrl } from "../shared/url";
 import type { Operation } from "./faults";
@@ -70,8 +71,7 @@ export function validateRegistration(
   if (!isRecord(body)) return { problem: "The body must be a JSON object with url and type." };
   const { url, type, ip } = body;
   if (!isHttpUrl(url)) return { problem: "url must be an absolute http or https URL." };
-  if (type !== "production" && type !== "development")
-    return { problem: 'type must be "production" or "development".' };
+  if (!isEndpointType(type)) return { problem: 'type must be "production" or "development".' };
   if (ip === undefined) return { input: { url, type } };
   if (!isAddressOrRange(ip)) return { problem: "ip must be an IPv4 or IPv6 address or a CIDR range." };
   return { input: { url, type, ip } };

@@ -13,6 +13,7 @@ import {
   short,
   time,
 } from "../page";
+import { ENDPOINT_TYPES } from "../shared/endpointType";
 import { parseJson } from "../shared/json";
 import { quoted } from "../shared/words";
 import { fingerprintOf } from "../signature/secret";
@@ -22,7 +23,6 @@ import type { Emulator } from "./emulator";
 import type { LoggedAttempt } from "./event";
 import { FAULT_KINDS, FAULT_OPERATIONS, FAULTS, type FaultOptions, type Faults } from "./faults";
 import type { Parts } from "./options";
-import { ENDPOINT_TYPES } from "./registry";
 
 export const PAGE_TITLE = "Webhook emulator";
 /** The page reads so many attempts, the newest. */

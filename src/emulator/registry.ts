@@ -1,8 +1,8 @@
+import type { EndpointType } from "../shared/endpointType";
 import { EmulatorError } from "./errors";
 
 /** The types of endpoints. Each has signing secrets of its own. */
-export type EmulatedEndpointType = "production" | "development";
-export const ENDPOINT_TYPES: readonly EmulatedEndpointType[] = ["production", "development"];
+export type EmulatedEndpointType = EndpointType;
 
 /** The properties of an endpoint. */
 export interface EndpointInput {

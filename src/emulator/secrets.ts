@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { ENDPOINT_TYPES } from "../shared/endpointType";
 import { keysOf } from "../signature/secret";
-import { type EmulatedEndpointType, ENDPOINT_TYPES } from "./registry";
+import type { EmulatedEndpointType } from "./registry";
 
 /** One secret, several during a rotation (newest first), or either of these for each endpoint type. */
 export type SecretsOption =

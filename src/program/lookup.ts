@@ -2,6 +2,7 @@ import type { WebhooksClient } from "../client/client";
 import type { Endpoint, EndpointType } from "../client/endpoint";
 import { WebhookError } from "../client/errors";
 import type { WebhooksClientOptions } from "../client/options";
+import { ARGUMENTS } from "../provider/arguments";
 import { EndpointError } from "../provider/errors";
 import { type Configuration, type ResolvedSettings, resolveSettings } from "../provider/settings";
 import { describeResponse, hasResponse } from "../provider/shownResponse";
@@ -35,9 +36,7 @@ export async function lookUpEndpoints(
 ): Promise<Endpoint[]> {
   const problems = [
     ...(url === undefined || typeof url === "string" ? [] : ["url must be a string"]),
-    ...(type === undefined || ["production", "development"].includes(type)
-      ? []
-      : ['type must be "production" or "development"']),
+    ...(type === undefined ? [] : ARGUMENTS.type.problems(type)),
   ];
   if (problems.length > 0)
     throw new WebhookError(`getWebhookEndpoints: ${problems.join("; ")}. Nothing was sent`, {

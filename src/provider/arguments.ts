@@ -1,4 +1,4 @@
-import type { EndpointType } from "../client/endpoint";
+import { ENDPOINT_TYPES, type EndpointType } from "../shared/endpointType";
 import { UNKNOWN_VALUE, unknownOptions } from "../shared/inputs";
 import {
   describeUrl,
@@ -33,11 +33,7 @@ interface Argument {
 /** Everything about the arguments but their sentences, which stand at `WebhookEndpointArgs`, in the plugin's schema and in docs/resource.md. */
 export const ARGUMENTS = {
   url: { problems: urlProblems, isRequired: true, replaces: true },
-  type: {
-    problems: (value) => oneOf(value, "type", ["production", "development"]),
-    isRequired: true,
-    replaces: true,
-  },
+  type: { problems: (value) => oneOf(value, "type", ENDPOINT_TYPES), isRequired: true, replaces: true },
   ip: { problems: ipProblems, isRequired: false, replaces: true },
   adoptId: { problems: adoptIdProblems, isRequired: false, replaces: false },
   ifExists: { problems: (value) => oneOf(value, "ifExists", IF_EXISTS), isRequired: false, replaces: false },

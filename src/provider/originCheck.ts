@@ -1,8 +1,8 @@
+import { isReadable, type Row } from "../client/endpoint";
 import { foreign } from "../shared/escape";
 import { commandLine } from "../shared/words";
 import type { Context } from "./context";
 import { EndpointError } from "./errors";
-import type { Row } from "./facts/existence";
 import { endpointsLike } from "./facts/identity";
 import { isMadeLater, isRecordedUrl, sameness } from "./facts/same";
 import { type EndpointState, isPending } from "./state";
@@ -33,7 +33,7 @@ export class OriginCheck {
     if (endpoint === undefined) return false;
     const { url } = endpoint;
     // A row that cannot be read is known by its url.
-    const listed = "type" in endpoint ? endpoint : { url: url ?? "", type: state.type, createdAt: null };
+    const listed = isReadable(endpoint) ? endpoint : { url: url ?? "", type: state.type, createdAt: null };
     const isEqual = listed.type === state.type && isRecordedUrl(state, listed.url);
     // With a rotated key, its id may have been used again meanwhile. At another base URL, times may be others.
     if (isEqual && this.isElsewhere(state))

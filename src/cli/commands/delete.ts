@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { Argument, Option } from "commander";
-import type { EndpointType } from "../../client/endpoint";
 import type { Existence } from "../../provider/facts/existence";
 import { wantedBy } from "../../provider/facts/resource";
 import { CodedError } from "../../shared/codedError";
+import { ENDPOINT_TYPES, type EndpointType } from "../../shared/endpointType";
 import { foreign } from "../../shared/escape";
 import { inParallel } from "../../shared/inParallel";
 import { COMMAND, countOf, quoted } from "../../shared/words";
@@ -45,7 +45,7 @@ export const deletion: Subcommand<Flags> = {
     new Option("--older-than <duration>", "only orphans of this age, such as 7d (default: 1h)").argParser(
       duration,
     ),
-    new Option("--type <type>", "only orphans of this type").choices(["production", "development"]),
+    new Option("--type <type>", "only orphans of this type").choices(ENDPOINT_TYPES),
     new Option(
       "--seen-by <user>",
       "in Pulumi Cloud: this user may read every stack with endpoints, and runs this",

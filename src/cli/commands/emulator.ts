@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Option } from "commander";
 import { type Emulator, type LoggedAttempt, startEmulator } from "../../emulator";
 import { setupCommands } from "../../emulator/emulatorPage";
-import { ENDPOINT_TYPES } from "../../emulator/registry";
+import { ENDPOINT_TYPES } from "../../shared/endpointType";
 import { printable } from "../../shared/escape";
 import { COMMAND } from "../../shared/words";
 import { port } from "../options";

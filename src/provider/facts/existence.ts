@@ -1,19 +1,17 @@
-import type { Endpoint, UnrecognizedEndpoint } from "../../client";
+import type { Endpoint } from "../../client";
 import { type Clock, sleep } from "../../client/clock";
+import { isReadable, type Row } from "../../client/endpoint";
 import { foreign } from "../../shared/escape";
 import { PENDING_PREFIX } from "../../shared/permanent";
 import { CLEAR_OPERATIONS } from "../../shared/words";
 import type { EngineLog } from "../engine";
 import { EndpointError, isUnauthorized } from "../errors";
-import type { Denial, Listing, Service } from "./service";
+import { type Denial, isDenial, type Listing, type Service } from "./service";
 import { LAG_MS, PRECISION_MS, parseTimestamp, type RecordedTimes, WORTH_A_LINE_MS } from "./time";
 
 /** How many ids prove a list stale at most: one `get` each. */
 const MOST_PROBES = 3;
 const PAUSE_MS = 1_000;
-
-/** An endpoint as a list shows it, readable or not. */
-export type Row = Endpoint | UnrecognizedEndpoint;
 
 interface ExistenceOptions {
   readonly service: Service;
@@ -55,7 +53,7 @@ export class Existence {
   async look(id: string): Promise<Endpoint | Denial> {
     const list = await this.#unlessRefused(this.options.service.list());
     const row = list?.byId.get(id);
-    return isReadable(row) ? row : this.options.service.get(id);
+    return row !== undefined && isReadable(row) ? row : this.options.service.get(id);
   }
 
   /**
@@ -199,14 +197,6 @@ export class Existence {
     }
     return this.#settling;
   }
-}
-
-function isReadable(row: Row | undefined): row is Endpoint {
-  return row !== undefined && "type" in row;
-}
-
-export function isDenial(answer: Row | Denial): answer is Denial {
-  return "deniedAt" in answer;
 }
 
 /** How to go on without an endpoint that the service shows for ever. */

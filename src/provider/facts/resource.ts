@@ -1,4 +1,4 @@
-import type { EndpointType } from "../../client/endpoint";
+import { type EndpointType, isEndpointType } from "../../shared/endpointType";
 import { isDefaultProvider, nameOf } from "../../shared/urn";
 
 export type Properties = Readonly<Record<string, unknown>>;
@@ -37,7 +37,7 @@ export interface Wanted {
 /** Returns the url, type and ip of a resource or an interrupted creation; undefined if the state encrypts them. */
 export function wantedBy({ inputs, outputs }: Partial<Resource>): Wanted | undefined {
   const { url, type, ip = null } = { ...inputs, ...outputs };
-  if (typeof url !== "string" || (type !== "production" && type !== "development")) return undefined;
+  if (typeof url !== "string" || !isEndpointType(type)) return undefined;
   return { url, type, ip: typeof ip === "string" ? ip : null };
 }
 

@@ -2,11 +2,11 @@ import {
   type Endpoint,
   type EndpointList,
   type Registration,
-  type UnrecognizedEndpoint,
   WebhookEndpointNotFoundError,
   type WebhooksClient,
 } from "../../client";
 import type { Clock } from "../../client/clock";
+import type { Row } from "../../client/endpoint";
 import type { EngineLog } from "../engine";
 import { describeResponse, hasResponse } from "../shownResponse";
 
@@ -27,7 +27,7 @@ export interface Listing extends EndpointList {
   /** When it was asked for, on this process's clock. */
   readonly sentAt: number;
   /** Its rows, also those that cannot be read. */
-  readonly byId: ReadonlyMap<string, Endpoint | UnrecognizedEndpoint>;
+  readonly byId: ReadonlyMap<string, Row>;
 }
 
 /** The service says that it has no endpoint with an id, by 404 or 410. A proxy or a replica may have said so: see `existence.ts`. */
@@ -35,6 +35,10 @@ export interface Denial {
   /** When it arrived, on this process's clock. */
   readonly deniedAt: number;
   readonly cause?: WebhookEndpointNotFoundError;
+}
+
+export function isDenial(answer: Row | Denial): answer is Denial {
+  return "deniedAt" in answer;
 }
 
 /**
