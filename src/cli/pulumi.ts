@@ -8,6 +8,13 @@ export type Found<T> =
   | { readonly value: T; readonly stderr: string; readonly whyNone?: undefined }
   | { readonly value?: undefined; readonly stderr?: undefined; readonly whyNone: string };
 
+/** What Pulumi says of its login. */
+interface Login {
+  readonly user?: string;
+  /** The backend. Of a Pulumi Cloud that somebody hosts, Pulumi may not know the address of its pages: then it is "". */
+  readonly url?: string;
+}
+
 /** Runs Pulumi's command in the folder of the program. Rejects if it cannot be started. */
 export type RunPulumi = (args: readonly string[]) => Promise<PulumiCommandResult>;
 
@@ -56,16 +63,9 @@ export class Pulumi {
    */
   async find<T>(args: readonly string[]): Promise<Found<T>> {
     try {
-      const { stdout, stderr } = await this.run(args);
-      return { value: JSON.parse(stdout), stderr };
+      return await this.#json<T>(args);
     } catch (error) {
-      // The parser's own message would quote what was printed.
-      if (!(error instanceof CliError))
-        throw new CliError(
-          "PULUMI_FAILED",
-          `\`pulumi ${args.join(" ")}\` printed something that is not JSON`,
-        );
-      const whyNone = whyNoneAfter(error);
+      const whyNone = error instanceof CliError ? whyNoneAfter(error) : undefined;
       if (whyNone === undefined || this.stack !== undefined) throw error;
       // It may be the wrong backend.
       return {
@@ -74,12 +74,24 @@ export class Pulumi {
     }
   }
 
+  async #json<T>(args: readonly string[]): Promise<{ readonly value: T; readonly stderr: string }> {
+    const { stdout, stderr } = await this.run(args);
+    const value = parseJson(stdout);
+    if (value === undefined)
+      throw new CliError("PULUMI_FAILED", `\`pulumi ${args.join(" ")}\` printed something that is not JSON`);
+    return { value: value as T, stderr };
+  }
+
+  /** Returns where the states are, and as whom Pulumi asks for them. @throws CliError as `run` does */
+  async login(): Promise<Login> {
+    const { value } = await this.forStack(undefined).#json<Login | null>(["whoami", "--json", "-v"]);
+    return value ?? {};
+  }
+
   /** Names the backend, without a password that its url may hold. Never rejects. */
   async describeBackend(): Promise<string> {
-    const asked = this.forStack(undefined).run(["whoami", "--json", "-v"]);
-    const { stdout } = await asked.catch(() => ({ stdout: "" }));
-    const { url } = Object(parseJson(stdout)) as { readonly url?: unknown };
-    const [, shown] = /^([^?#]+)/.exec(typeof url === "string" ? url : "") ?? [];
+    const { url = "" } = await this.login().catch((): Login => ({}));
+    const [, shown] = /^([^?#]+)/.exec(url) ?? [];
     return shown === undefined ? "this backend" : `the backend ${shown.replace(/\/\/[^/]*@/, "//")}`;
   }
 }

@@ -82,7 +82,8 @@ export async function readStacks(
   // Pulumi names the project of a stack only if it is not this folder's.
   const stacks = (listed?.value ?? []).map((each) => ({ ...each, isOwn: each.name.split("/").length < 3 }));
   const question = new WorkQuestion(context, async () => (await listStacks()).value ?? []);
-  const viewer = orphans ? await viewerOf(pulumi).catch(unread("the name of the user")) : undefined;
+  const isListed = orphans && listed?.value !== undefined;
+  const viewer = isListed ? await viewerOf(pulumi).catch(unread("the name of the user")) : undefined;
   const own = stacks.filter(({ isOwn }) => isOwn).map(({ name }) => name);
   const named = pulumi.stack && listedName(pulumi.stack, own);
   const reading = inParallel(stacks, async ({ isOwn, ...each }) => {
@@ -114,10 +115,8 @@ export function selectedIn(known: readonly KnownStack[]): KnownStack | undefined
 
 /** Returns the name of Pulumi Cloud's user; undefined for another backend. */
 async function viewerOf(pulumi: Pulumi): Promise<string | undefined> {
-  type User = { readonly user?: string; readonly url?: string };
-  const { value } = await pulumi.forStack(undefined).find<User>(["whoami", "--json", "-v"]);
-  // Of a Pulumi Cloud that somebody hosts, Pulumi may not know the address of its pages: then it is "".
-  return OWN_BACKEND.test(value?.url ?? "") ? undefined : value?.user;
+  const { user, url = "" } = await pulumi.login();
+  return OWN_BACKEND.test(url) ? undefined : user;
 }
 
 /** Returns what the list calls a stack of this project that the user named: it leaves out the project, and the default organization. */

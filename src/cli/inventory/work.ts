@@ -123,10 +123,8 @@ async function describeUpdate(pulumi: Pulumi): Promise<string> {
 
 /** Returns the folder with the states; undefined if the backend is not a folder, or another one than it seems. */
 async function folderOf({ pulumi, env }: Context): Promise<string | undefined> {
-  const { value } = await pulumi
-    .forStack(undefined)
-    .find<{ readonly url?: string }>(["whoami", "--json", "-v"]);
-  const [, path] = /^file:\/\/([^?]*)/.exec(value?.url ?? "") ?? [];
+  const { url = "" } = await pulumi.login();
+  const [, path] = /^file:\/\/([^?]*)/.exec(url) ?? [];
   if (path === undefined) return undefined;
   const folder = resolve(env.PULUMI_OPTION_CWD ?? "", path.replace(/^~/, homedir()));
   return existsSync(join(folder, ".pulumi", "stacks")) ? folder : undefined;
