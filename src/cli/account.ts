@@ -70,7 +70,8 @@ function resolve({ env, output, pulumi }: Context, { value, whyNone }: Found<Con
     const setting = value?.[name];
     if (setting?.value && setting.secret) output.remember(setting.value.replace(/\/+$/, ""));
   }
-  const result = resolveSettings((name) => value?.[name]?.value, env, pulumi.withStack);
+  const withStack = whyNone === undefined ? pulumi.withStack : () => undefined;
+  const result = resolveSettings((name) => value?.[name]?.value, env, withStack);
   if ("problems" in result) {
     const why = whyNone === undefined ? "" : `${NO_SETTINGS}, because ${whyNone}: `;
     const problems = result.problems.join("; ");

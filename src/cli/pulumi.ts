@@ -51,7 +51,8 @@ export class Pulumi {
     });
     if (result.exitCode === 0) return result;
     const why = quotedError(result);
-    const page = why.includes("passphrase") ? `. If it is lost, follow ${LOST_STATE}` : "";
+    const page =
+      why.includes("passphrase") || why.includes(NO_BACKEND) ? `. If it is lost, follow ${LOST_STATE}` : "";
     throw new CliError("PULUMI_FAILED", `\`pulumi ${args.join(" ")}\` failed: ${why}${page}`);
   }
 
@@ -96,6 +97,8 @@ export class Pulumi {
   }
 }
 
+/** In Pulumi's own message where a folder or a bucket is not there, or may not be read. */
+export const NO_BACKEND = "unable to open bucket";
 const NOT_SELECTED = "no stack is selected";
 export const NO_CLI = "the command pulumi was not found on PATH";
 export const NOT_LOGGED_IN = "Pulumi is not logged in";

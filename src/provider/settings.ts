@@ -65,6 +65,8 @@ const OTHER_PROCESS =
 /** Looks up a setting in a provider's or a stack's configuration, by its name there, such as `webhooks:apiKey`. */
 export type Configuration = (key: string) => string | undefined;
 
+type WithStack = (command: string) => string | undefined;
+
 export interface ResolvedSettings {
   readonly settings: Settings;
   /** Whether warnings show the service's responses to requests that it refused. */
@@ -79,13 +81,13 @@ export interface ResolvedSettings {
  * Returns the settings of a run: from the configuration first, then from the environment. An empty string counts as not set.
  * Returns every problem instead when a setting is missing or invalid, each with the places where it can be set.
  *
- * @param withStack names the stack in a command line, for a reader that no WebhooksProvider reaches. Default: the command acts on the
- *   selected stack
+ * @param withStack names the stack in a command line, for a reader that no WebhooksProvider reaches; returns undefined if there is no stack.
+ *   Default: the command acts on the selected stack
  */
 export function resolveSettings(
   configuration: Configuration,
   environment: NodeJS.ProcessEnv,
-  withStack?: (command: string) => string,
+  withStack?: WithStack,
 ): ResolvedSettings | { problems: string[] } {
   const problems: string[] = [];
   const texts: Partial<Record<SettingName, string>> = {};
@@ -111,12 +113,13 @@ export function resolveSettings(
 }
 
 /** Returns the places where a setting can be set, for a message. */
-function placesOf(name: SettingName, withStack?: (command: string) => string): string {
+function placesOf(name: SettingName, withStack?: WithStack): string {
   const { isSecret, variable }: Setting = SETTINGS[name];
   const command = `pulumi config set${isSecret ? " --secret" : ""} webhooks:${name} …`;
-  return withStack
-    ? `"${withStack(command)}" or the environment variable ${variable}`
-    : `"${command}", the environment variable ${variable}, or ${name} of a WebhooksProvider`;
+  const inEnvironment = `the environment variable ${variable}`;
+  if (withStack === undefined) return `"${command}", ${inEnvironment}, or ${name} of a WebhooksProvider`;
+  const inStack = withStack(command);
+  return inStack === undefined ? inEnvironment : `"${inStack}" or ${inEnvironment}`;
 }
 
 function isIfExists(text: string): text is IfExists {

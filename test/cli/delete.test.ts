@@ -69,7 +69,7 @@ test.each<[what: string, given: Partial<Backend>, why: RegExp]>([
   [
     "a resource has",
     { own: { dev: holding("wh_1") } },
-    /managed by jobs in shop\/dev \(urn:pulumi:dev.*take it out of that program.*pulumi state move.*\/docs\/coming-over\.md.*\(NOT_DELETABLE\)/,
+    /managed by jobs in shop\/dev\. To delete it, take it out of that program.*pulumi state move --source \S+ --dest … .?urn:pulumi:dev.*\/docs\/coming-over\.md.*\(NOT_DELETABLE\)/,
   ],
   [
     "a stack of another project has",

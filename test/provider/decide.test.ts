@@ -356,9 +356,9 @@ test("a stop names the ids, the times and each way on, one a line", () => {
   expect(message).toContain("and 2 more");
   expect(message).toContain("this stack has no resource for 9 endpoints of the account");
   expect(message.split("\n").slice(1)).toEqual([
+    expect.stringMatching(/^- .*another stack has it .*`pulumi state move --source .*`/),
     expect.stringMatching(/^- .*one of them is .*set adoptId to its id.*already also needs another name/),
     expect.stringMatching(/^- .*everything.*WEBHOOKS_IF_EXISTS=adopt pulumi up/),
-    expect.stringMatching(/^- .*`pulumi state move`/),
     expect.stringMatching(/^- .*delete it with `npx pulumi-webhook-endpoints delete .*wh_0/),
     expect.stringMatching(/^- .*ifExists: "register"/),
   ]);

@@ -93,9 +93,13 @@ function unfinishedIn(stack: KnownStack, graceMs: number) {
 
 function managed(by: readonly StackResource[]): Owner {
   const shown = joined(by.map(describeOwned));
+  const [move = ""] = by.map(
+    ({ stack, resource }) =>
+      `pulumi state move --source ${quoted(stack.name)} --dest … ${quoted(resource.urn)}`,
+  );
   const whyNotOrphan =
-    `it is managed by ${shown} (${by[0]?.resource.urn}). To delete it, take it out of that program, and run \`pulumi up\`. To manage ` +
-    `it in another stack, run \`pulumi state move\`; where Pulumi refuses that, follow ${COMING_OVER}`;
+    `it is managed by ${shown}. To delete it, take it out of that program, and run \`pulumi up\`. To manage ` +
+    `it in another stack, run \`${move}\`; where Pulumi refuses that, follow ${COMING_OVER}`;
   return { kind: "managed", by, shown, whyNotOrphan };
 }
 

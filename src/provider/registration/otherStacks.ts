@@ -23,7 +23,7 @@ export function takenElsewhere(
       `cannot adopt endpoint ${foreign(endpoint.id)}: the resource ${name} of the stack ${foreign(stack)} has it, and the first of two stacks that deletes it takes it from the other. Ways on:`,
       {
         ways: [
-          "To move it here, run `pulumi state move`. If Pulumi says that a provider already exists in the destination stack, run " +
+          `To move it here, run \`pulumi state move --source ${quoted(stack)} ${quoted(holder.resource.urn)}\` (in a pipeline with --yes). If Pulumi says that a provider already exists in the destination stack, run ` +
             `\`pulumi state delete ${quoted(holder.resource.urn)} --stack ${quoted(stack)}\`, and then this command again. Take the declaration out of the ` +
             "other program only afterwards.",
           "If both need one, declare another url or type here.",

@@ -220,13 +220,13 @@ function waysOn(
   const [{ id } = { id: "" }] = endpoints;
   const isOne = endpoints.length === 1;
   return [
+    `If another stack has it (${commandLine("get", id, " --all")} tells), move that resource here with \`pulumi state move --source <its stack> "<its URN>"\`, or declare another url or type.`,
     `If ${isOne ? "it" : "one of them"} is this resource's, ${setAdoptId(isOne ? adoptIdOf(id) : " to its id", settledFor)}. (A resource that ` +
       "has another endpoint already also needs another name, without an alias.)",
     isEqual &&
       (ifExists === "adopt"
         ? 'ifExists: "adopt" takes over the only endpoint with this url and type, if the service lists all of its endpoints: delete what nobody needs.'
-        : `To take over everything that exists and this program declares, unless another stack has them (${commandLine("get", id, " --all")} tells), run \`WEBHOOKS_IF_EXISTS=adopt pulumi up\` (in a pipeline with --yes), without an edit.`),
-    `If another stack has it${isEqual ? "" : ` (${commandLine("get", id, " --all")} tells)`}, move that resource here with \`pulumi state move\`, or declare another url or type.`,
+        : `To take over everything that exists and this program declares, unless another stack has it, run \`WEBHOOKS_IF_EXISTS=adopt pulumi up\` (in a pipeline with --yes), without an edit.`),
     `If nobody needs it, delete it with ${commandLine("delete", id)} (in a pipeline with --yes).`,
     `To register another one on purpose, ${setRegister(settledFor)}. Each event is then delivered to both.`,
   ].filter((way) => way !== false);

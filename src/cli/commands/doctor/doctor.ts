@@ -6,6 +6,7 @@ import { existenceIn } from "../../existence";
 import { type Entry, inventoryOf } from "../../inventory/inventory";
 import { readStacks } from "../../inventory/stacks";
 import { allOption, jsonOption, stackOption } from "../../options";
+import type { Pulumi } from "../../pulumi";
 import type { Context, Subcommand } from "../../run";
 import { type Finding, gaps, stackFindings } from "./findings";
 import { type Gone, goneOf, withSuccessors } from "./gone";
@@ -41,11 +42,11 @@ export const doctor: Subcommand<Flags> = {
     let findings: Finding[] = [];
     let entries: readonly Entry[] = [];
     let gone: readonly Gone[] = [];
-    let origin: Account["origin"] | undefined;
+    let account: Account | undefined;
     // The list is newer than the states, so it has what they have.
-    const asking = withAccount(context, async (account) => {
+    const asking = withAccount(context, async (opened) => {
+      account = opened;
       settings.push(...shownSettings(account, env));
-      origin = account.origin;
       let list: EndpointList;
       let keys: Set<string> | undefined;
       try {
@@ -67,16 +68,21 @@ export const doctor: Subcommand<Flags> = {
     let blocked: string | undefined;
     const endpoints = await asking.catch((error) => {
       if (!(error instanceof CodedError)) throw error;
+      const finding = findingOf(error, account, pulumi, stacks);
       // What fails at another base URL than the recorded one, fails because of it.
       const at = findings.findIndex(({ code }) => code === "OTHER_BASE_URL") + 1;
-      findings.splice(at, 0, findingOf(error, pulumi, stacks));
+      findings.splice(
+        at,
+        0,
+        at === 0 ? finding : { ...finding, remedy: againAfter("OTHER_BASE_URL", pulumi) },
+      );
       blocked = error.code;
       return null;
     });
     const ofStacks = own.flatMap((stack) => [...stackFindings(stack, entries, gone)]);
     findings = [
       ...findings,
-      ...gaps(stacks, origin !== undefined),
+      ...gaps(stacks, account !== undefined),
       ...ofStacks,
       ...versionFindings(versions),
     ];
@@ -88,7 +94,7 @@ export const doctor: Subcommand<Flags> = {
       // It needs the service, too.
       ...(otherwise !== undefined && !blocked && { otherwise: toPaste(otherwise, context, undefined) }),
     }));
-    const notChecked = notCheckedIn(own, origin, pulumi, all).map((each) =>
+    const notChecked = notCheckedIn(own, account?.origin, pulumi, all).map((each) =>
       toPaste(each, context, undefined),
     );
 
@@ -122,8 +128,13 @@ export const doctor: Subcommand<Flags> = {
  */
 function toPaste(remedy: string, { pulumi, terminal }: Context, blocked: string | undefined): string {
   if (blocked !== undefined && /^pulumi (cancel .* && pulumi )?(up|preview|refresh)/.test(remedy))
-    return `${pulumi.withStack(`${COMMAND} doctor`)}   # again, once ${blocked} is resolved`;
+    return againAfter(blocked, pulumi);
   if (terminal.isInteractive) return remedy;
-  const piped = process.platform === "win32" ? "type key.txt" : 'printf %s "$KEY"';
+  // An empty variable would be stored as an empty key.
+  const piped = process.platform === "win32" ? "type key.txt" : ': "${KEY:?}" && printf %s "$KEY"';
   return remedy.replace(ASKS, "$& --yes").replace(ASKS_FOR_KEY, () => `${piped} | ${KEY_COMMAND}`);
+}
+
+function againAfter(code: string, { withStack }: Pulumi): string {
+  return `${withStack(`${COMMAND} doctor`)}   # again, once ${code} is resolved`;
 }

@@ -78,11 +78,14 @@ export function* gaps(stacks: Stacks, hasSettings: boolean): Generator<Finding> 
       message: `${whyNone}, so it is unknown which endpoints no stack has`,
       remedy: gettingStack(stacks, "and run doctor in the folder of a program that has a stack"),
     });
-  for (const { stack, why } of unreadable)
+  for (const { stack, why } of unreadable) {
+    // Whatever keeps Pulumi from listing the stacks kept it from reading the settings.
+    if (stack === undefined && !hasSettings) continue;
     yield found("STACK_UNREADABLE", {
       message: `${why}. Until it can, nothing is deleted or adopted`,
       remedy: stack ? `pulumi stack export --stack ${quoted(stack)}` : "pulumi stack ls --all",
     });
+  }
 }
 
 /** Finds what runs of a stack left, and what its program lacks. */
@@ -133,7 +136,7 @@ export function* stackFindings(
           }
         : {
             remedy: `${again}   # ${workRemark(work)}if this stays, ${CLEAR_OPERATIONS} --stack ${name}`,
-            otherwise: `${cleaning}   # instead, if nobody wants them, as after a destroy`,
+            otherwise: `${cleaning}   # instead, if nobody wants them; pulumi destroy deletes what the stack has`,
           }),
     });
   else if (creations.length > 0)

@@ -45,7 +45,7 @@ export function* listFindings(
   const refresh = gone.length === 0 ? "" : " --refresh";
   yield found("UNMANAGED", {
     message: `${rest[0]?.owner.shown} has ${joined(rest.map(({ endpoint }) => endpoint.id))}`,
-    remedy: `${withStack(`${COMMAND} list --orphans`)}   # then adopt or delete those that no other stack has; those that the program declares: WEBHOOKS_IF_EXISTS=adopt pulumi up${refresh}`,
+    remedy: `${withStack(`${COMMAND} list --orphans`)}   # then, of those that no other stack has, adopt or delete each, or all that the program declares: WEBHOOKS_IF_EXISTS=adopt pulumi up${refresh}`,
   });
 }
 

@@ -9,7 +9,7 @@ import { COMMAND, quoted } from "../../../shared/words";
 import { type Account, NO_SETTINGS } from "../../account";
 import { LOST_STATE } from "../../errors";
 import { type KnownStack, type Stacks, selectedIn } from "../../inventory/stacks";
-import type { Pulumi } from "../../pulumi";
+import { NO_BACKEND, type Pulumi } from "../../pulumi";
 import { type Finding, found, gettingStack } from "./findings";
 import { namesOf } from "./gone";
 
@@ -29,21 +29,35 @@ const TEMPORARY = /^(CONNECTION_LOST|RATE_LIMITED|SERVER_ERROR|TIMED_OUT|UNREACH
 /** Asks for the API key. */
 export const KEY_COMMAND = "pulumi config set --secret webhooks:apiKey";
 
-function settingKeyOf(selected: KnownStack | undefined, { withStack }: Pulumi): string {
+function storingKey(selected: KnownStack | undefined, { withStack }: Pulumi): string {
   return selected ? `${KEY_COMMAND} --stack ${quoted(selected.name)}` : withStack(KEY_COMMAND);
 }
 
-/** Says why the settings could not be read, or the service not be asked. */
-export function findingOf({ code, detail }: CodedError, pulumi: Pulumi, stacks: Stacks): Finding {
+/** Returns the command that corrects the API key where it comes from. */
+function correctingKey(
+  account: Account | undefined,
+  selected: KnownStack | undefined,
+  pulumi: Pulumi,
+): string {
+  const isInStack = Boolean(account?.configuration?.["webhooks:apiKey"]?.value);
+  return isInStack ? storingKey(selected, pulumi) : `export ${SETTINGS.apiKey.variable}=…`;
+}
+
+/** Says why the settings could not be read, or the service not be asked. @param account undefined in the first case */
+export function findingOf(
+  { code, detail }: CodedError,
+  account: Account | undefined,
+  pulumi: Pulumi,
+  stacks: Stacks,
+): Finding {
   const { withStack } = pulumi;
   const selected = selectedIn(stacks.known);
   const finding = { level: "error", code, message: detail } as const;
-  if (code === "UNAUTHORIZED") {
+  if (code === "UNAUTHORIZED")
     return {
       ...finding,
-      remedy: `${settingKeyOf(selected, pulumi)}   # or correct WEBHOOKS_API_KEY; then pulumi up, before any refresh or destroy`,
+      remedy: `${correctingKey(account, selected, pulumi)}   # then pulumi up, before any refresh or destroy`,
     };
-  }
   if (TEMPORARY.test(code))
     return {
       ...finding,
@@ -51,6 +65,8 @@ export function findingOf({ code, detail }: CodedError, pulumi: Pulumi, stacks: 
     };
   if (code === "PULUMI_FAILED" && detail.includes("passphrase"))
     return { ...finding, remedy: "export PULUMI_CONFIG_PASSPHRASE=…   # that of the stack" };
+  if (code === "PULUMI_FAILED" && detail.includes(NO_BACKEND))
+    return { ...finding, remedy: "pulumi login …   # to the backend that has the stack" };
   // It would fail, too.
   if (code === "PULUMI_MISSING" || (code === "SETTINGS_INVALID" && detail.includes(NO_SETTINGS))) {
     const next =
@@ -80,12 +96,13 @@ function undefinedIfGone(error: unknown): undefined {
  * @param keys the fingerprints of those of today's account; undefined if the service could not be asked
  */
 export function* settingsFindings(
-  { configuration, origin }: Account,
+  account: Account,
   pulumi: Pulumi,
   { known }: Stacks,
   keys: ReadonlySet<string> | undefined,
 ): Generator<Finding> {
   const selected = selectedIn(known);
+  const { configuration, origin } = account;
   const { value, secret } = configuration?.["webhooks:apiKey"] ?? {};
   if (value && secret !== true)
     yield {
@@ -93,7 +110,7 @@ export function* settingsFindings(
       code: "SETTINGS_INVALID",
       message:
         "webhooks:apiKey is stored without --secret, so the stack's file holds the API key in plain text",
-      remedy: `${settingKeyOf(selected, pulumi)}   # with a new key, if the file was committed`,
+      remedy: `${storingKey(selected, pulumi)}   # with a new key, if the file was committed`,
     };
   if (selected === undefined) return;
   const name = quoted(selected.name);
@@ -116,7 +133,7 @@ export function* settingsFindings(
   if (strangers[0] === undefined) return;
   yield found("OTHER_ACCOUNT", {
     message: `${describeOtherAccount(`the stack ${selected.name}`, foreign(accountOf(strangers[0])), origin.account)} (${namesOf(strangers)})`,
-    remedy: `${KEY_COMMAND} --stack ${name}   # the key of before, or correct WEBHOOKS_API_KEY; then pulumi up. To move to another account, give the endpoints a WebhooksProvider with a new name after that`,
+    remedy: `${correctingKey(account, selected, pulumi)}   # the key of before; then pulumi up. To move to another account, give the endpoints a WebhooksProvider with a new name after that`,
     otherwise: `# instead, only if it is the same account, and all of them were deleted there; then pulumi up:\n${forgetting(
       strangers.map(({ urn }) => urn),
       ` --stack ${name}`,
