@@ -1,10 +1,8 @@
 import * as fs from "node:fs/promises";
+import type { HeaderPair } from "../shared/captureFile";
 import { isRecord, parseJson } from "../shared/json";
 import { shown } from "../shared/masking";
 import { CliError } from "./errors";
-
-/** A header's name and value. One that was sent twice is there twice. */
-export type HeaderPair = readonly [name: string, value: string];
 
 /** A request as it was received. */
 export interface Capture {

@@ -1,4 +1,4 @@
-import { isUtf8 } from "node:buffer";
+import type { HeaderPair } from "../shared/captureFile";
 import { isRefusal, isSuccess } from "../shared/status";
 import type { Tone, View } from "./layout";
 
@@ -23,7 +23,7 @@ export interface Attempt {
 /** An attempt as the page shows it. */
 export interface ShownAttempt extends Attempt {
   /** Those to show and to save: none that holds a credential. One that came twice is in a list of pairs twice. */
-  readonly headers: Readonly<Record<string, string>> | readonly (readonly [name: string, value: string])[];
+  readonly headers: Readonly<Record<string, string>> | readonly HeaderPair[];
   /** Null if the request was refused before it was read. */
   readonly body: string | Buffer | null;
   readonly tampered?: boolean;
@@ -106,19 +106,6 @@ function textOf({ id, endpointId, event, url, body, status, response, error, not
   return texts.join("\n").toLowerCase();
 }
 
-export function headersOf(headers: ShownAttempt["headers"]): readonly (readonly [string, string])[] {
+export function headersOf({ headers }: ShownAttempt): readonly HeaderPair[] {
   return Symbol.iterator in headers ? headers : Object.entries(headers);
-}
-
-/** Returns the file that `verify --capture` and `send --capture` read. A body that is not UTF-8 is in base64. */
-export function captureFile(attempt: Pick<ShownAttempt, "at" | "headers" | "body">): string {
-  const bytes = Buffer.from(attempt.body ?? "");
-  const isBase64Encoded = !isUtf8(bytes);
-  const body = bytes.toString(isBase64Encoded ? "base64" : "utf8");
-  const receivedAt = new Date(attempt.at).toISOString();
-  return JSON.stringify(
-    { receivedAt, headers: headersOf(attempt.headers), body, isBase64Encoded },
-    undefined,
-    2,
-  );
 }

@@ -118,7 +118,7 @@ function attemptDetails(attempt: ShownAttempt, isOpen: boolean): Html {
   const result = isWaiting ? "waiting" : (status ?? error ?? "no response");
   const tone = isWaiting ? "busy" : isSuccess(status) === tampered ? "bad" : "good";
   const next = retryInMs != null && html`<span class="soft">next ${time(at + durationMs + retryInMs)}</span>`;
-  const lines = headersOf(attempt.headers).map(([header, value]) => `${header}: ${value}`);
+  const lines = headersOf(attempt).map(([header, value]) => `${header}: ${value}`);
   return html`<details id="a${number}"${isOpen && html` open`}>
 <summary id="s${number}"><strong>${name}</strong> ${time(at)} ${badge(tone, result)} <span class="soft">${durationMs} ms</span> ${next}</summary>
 ${note !== undefined && html`<p>${note}</p>`}

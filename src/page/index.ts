@@ -1,5 +1,5 @@
 // A page of deliveries, for browsers on this machine: what the emulator sends, or what `listen` receives.
-export { type Attempt, captureFile, type ShownAttempt } from "./attempts";
+export type { Attempt, ShownAttempt } from "./attempts";
 export type { Action, PageSource } from "./deliveries";
 export { type Html, html } from "./html";
 export { actionButton, actionForm, addressOf, badge, list, options, pre, short, time } from "./layout";

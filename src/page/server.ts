@@ -1,7 +1,8 @@
 import type { IncomingMessage, OutgoingHttpHeaders, RequestListener, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { LARGEST_BODY, readBody } from "../shared/body";
-import { captureFile } from "./attempts";
+import { captureFile } from "../shared/captureFile";
+import { headersOf } from "./attempts";
 import { deliveriesTab, failedIn, type PageSource } from "./deliveries";
 import { isTrusted } from "./guard";
 import { html } from "./html";
@@ -89,8 +90,10 @@ export function deliveryPage(source: PageSource): RequestListener {
       reply(response, 200, content, { "content-type": type });
     } else if (number !== undefined) {
       const disposition = `attachment; filename="delivery-${number}.json"`;
+      const attempt = attemptOf(number);
+      const file = captureFile({ at: attempt.at, headers: headersOf(attempt), body: attempt.body ?? "" });
       // As plain text, never as something that a browser would run.
-      reply(response, 200, captureFile(attemptOf(number)), { "content-disposition": disposition });
+      reply(response, 200, file, { "content-disposition": disposition });
     } else if (name === "") show(200);
     else reply(response, 404, "The page has nothing here.");
   }

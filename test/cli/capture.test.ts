@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { deliveryHeaders, readCapture, shareableHeaders } from "../../src/cli/capture";
-import { captureFile } from "../../src/page";
+import { captureFile } from "../../src/shared/captureFile";
 import { makeFolder } from "./running";
 
 const HEADERS = [

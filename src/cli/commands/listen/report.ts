@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { captureFile } from "../../../page";
+import { captureFile } from "../../../shared/captureFile";
 import { foreign } from "../../../shared/escape";
 import { shown } from "../../../shared/masking";
 import { shareableHeaders } from "../../capture";

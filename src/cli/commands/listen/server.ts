@@ -1,12 +1,13 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import { refusalOf } from "../../../receiver/responses";
 import { dropBody, LARGEST_BODY, readBody } from "../../../shared/body";
+import type { HeaderPair } from "../../../shared/captureFile";
 import { listen } from "../../../shared/listen";
 import { type DeliveryResponse, postDelivery } from "../../../shared/post";
 import { readEvent } from "../../../signature/event";
 import { fingerprintOf } from "../../../signature/secret";
 import { verifyDetailed } from "../../../signature/verify";
-import { type Capture, deliveryHeaders, type HeaderPair } from "../../capture";
+import { type Capture, deliveryHeaders } from "../../capture";
 import { CliError } from "../../errors";
 import type { SigningSecrets } from "../../secrets";
 
