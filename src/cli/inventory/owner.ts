@@ -6,7 +6,7 @@ import { describeResource } from "../../shared/urn";
 import { CLEAR_OPERATIONS, joined, quoted } from "../../shared/words";
 import { COMING_OVER } from "../errors";
 import type { KnownStack, Stacks } from "./stacks";
-import { describeWork } from "./work";
+import { describeWork, unlocking } from "./work";
 
 /** The organization of every stack in a backend of one's own. */
 const SELF_MANAGED = "organization";
@@ -145,6 +145,5 @@ export function toSettle({ stack: { name, work } }: StackResource): string {
   if (work.kind === "under way") return `Wait until it has ended: ${describeWork(name, work)}`;
   if (work.kind === "held elsewhere") return `Ask there: ${describeWork(name, work)}`;
   const stack = `--stack ${quoted(name)}`;
-  const unlock = work.kind === "dead" ? `pulumi cancel --yes ${stack} && ` : "";
-  return `Run \`${unlock}pulumi up ${stack}\` there; if that does not settle it, or nobody wants it, \`${CLEAR_OPERATIONS} ${stack}\``;
+  return `Run \`${unlocking(name, work)}pulumi up ${stack}\` there; if that does not settle it, or nobody wants it, \`${CLEAR_OPERATIONS} ${stack}\``;
 }

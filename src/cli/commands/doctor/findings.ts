@@ -7,7 +7,7 @@ import { RECEIVER_OUTPUT } from "../../../stack/config";
 import type { CliError } from "../../errors";
 import type { Entry } from "../../inventory/inventory";
 import type { KnownStack, Stacks } from "../../inventory/stacks";
-import { describeWork, type Work } from "../../inventory/work";
+import { describeWork, unlocking, type Work } from "../../inventory/work";
 import { NO_CLI, NOT_LOGGED_IN } from "../../pulumi";
 import { describeSuccessors, type Gone, namesOf, restoring } from "./gone";
 
@@ -98,7 +98,7 @@ export function* stackFindings(
   const name = quoted(stack.name);
   // What the state shows is about to change.
   if (work.kind === "under way" || work.kind === "held elsewhere") return yield* workFindings(stack);
-  const unlock = work.kind === "dead" ? `pulumi cancel --yes --stack ${name} && ` : "";
+  const unlock = unlocking(stack.name, work);
   const up = `${unlock}pulumi up`;
   const again = `${up} --stack ${name}`;
   // Every run of a stack that is locked fails.
@@ -156,7 +156,7 @@ export function* stackFindings(
   if (lost.length > 0)
     yield found("ENDPOINT_GONE", {
       message: `the service no longer has ${namesOf(lost.map(({ resource }) => resource))}, which the stack ${stack.name} manages${stopped ? `: ${stopped}` : ""}${describeSuccessors(lost)}`,
-      remedy: `${restoring(lost, stack, unlock)}${stopped ? `; ${later}` : ""}`,
+      remedy: `${restoring(lost, stack)}${stopped ? `; ${later}` : ""}`,
       ...goingOn,
     });
   else if (stopped)

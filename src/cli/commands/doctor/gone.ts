@@ -9,6 +9,7 @@ import type { Account } from "../../account";
 import { type Entry, type Inventory, whyHeld } from "../../inventory/inventory";
 import type { StackResource } from "../../inventory/owner";
 import type { KnownStack } from "../../inventory/stacks";
+import { unlocking } from "../../inventory/work";
 
 /** A resource whose endpoint the service has confirmed to have no longer. */
 export interface Gone extends StackResource {
@@ -80,7 +81,8 @@ export function describeSuccessors(gone: readonly Gone[]): string {
 }
 
 /** Returns the command line that gives a stack its endpoints again. Without a refresh, what is gone counts as unchanged. */
-export function restoring(gone: readonly Gone[], { name }: KnownStack, unlock: string): string {
+export function restoring(gone: readonly Gone[], { name, work }: KnownStack): string {
+  const unlock = unlocking(name, work);
   const ids = gone.flatMap(({ successor }) => successor?.endpoint.id ?? []);
   const up = `pulumi up --refresh --stack ${quoted(name)}`;
   const remark = "remove adoptId, if the program names one of them";
