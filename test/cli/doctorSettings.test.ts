@@ -1,4 +1,4 @@
-import type { Finding } from "../../src/cli/commands/doctor/findings";
+import type { Finding } from "../../src/cli/commands/doctor/finding";
 import { backend, pendingResource } from "./backend";
 import {
   at,

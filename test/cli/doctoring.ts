@@ -1,4 +1,4 @@
-import type { Finding } from "../../src/cli/commands/doctor/findings";
+import type { Finding } from "../../src/cli/commands/doctor/finding";
 import { type Emulator, type EmulatorOptions, startEmulator } from "../../src/emulator";
 import { type Backend, backend, originAt, recorded } from "./backend";
 import { API_KEY, run } from "./running";

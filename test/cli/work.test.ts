@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { dirname, join, relative } from "node:path";
-import type { Finding } from "../../src/cli/commands/doctor/findings";
+import type { Finding } from "../../src/cli/commands/doctor/finding";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { type Backend, backend, interrupted, originAt, recorded, SECRET_URL } from "./backend";
 import { API_KEY, makeFolder, run } from "./running";

@@ -1,7 +1,7 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as ts from "typescript";
-import { OUTPUT_LINE } from "../../src/cli/commands/doctor/findings";
+import { OUTPUT_LINE } from "../../src/cli/commands/doctor/stackFindings";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { AFTER_INPUT } from "../../src/shared/permanent";
 import { API_KEY } from "./httpService";

@@ -8,11 +8,12 @@ import { readStacks } from "../../inventory/stacks";
 import { allOption, jsonOption, stackOption } from "../../options";
 import type { Pulumi } from "../../pulumi";
 import type { Context, Subcommand } from "../../run";
-import { type Finding, gaps, stackFindings } from "./findings";
+import type { Finding } from "./finding";
 import { type Gone, goneOf, withSuccessors } from "./gone";
 import { listFindings } from "./listFindings";
 import { notCheckedIn } from "./notChecked";
 import { findingOf, KEY_COMMAND, keysOfAccount, settingsFindings, shownSettings } from "./settings";
+import { gaps, stackFindings } from "./stackFindings";
 import { readVersions, versionFindings } from "./versions";
 
 /** The commands of remedies that ask before they do something. */

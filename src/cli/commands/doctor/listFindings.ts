@@ -4,7 +4,7 @@ import { type Entry, type Inventory, whyHeld } from "../../inventory/inventory";
 import { describeOwned, type Owner, type StackResource } from "../../inventory/owner";
 import type { KnownStack } from "../../inventory/stacks";
 import type { Pulumi } from "../../pulumi";
-import { type Finding, found } from "./findings";
+import { type Finding, found } from "./finding";
 import { type Gone, unmanagedIn } from "./gone";
 
 /** How far this machine's clock may be from the service's, in seconds. Receivers accept five minutes by default. */

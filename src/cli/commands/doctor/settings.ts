@@ -10,8 +10,9 @@ import { type Account, NO_SETTINGS } from "../../account";
 import { LOST_STATE } from "../../errors";
 import { type KnownStack, type Stacks, selectedIn } from "../../inventory/stacks";
 import { NO_BACKEND, type Pulumi } from "../../pulumi";
-import { type Finding, found, gettingStack } from "./findings";
+import { type Finding, found } from "./finding";
 import { namesOf } from "./gone";
+import { gettingStack } from "./stackFindings";
 
 /** Returns the settings that are set, and the key of the configuration or the variable that each comes from. Of the API key, the value is its fingerprint. */
 export function shownSettings({ configuration, origin }: Account, env: NodeJS.ProcessEnv) {

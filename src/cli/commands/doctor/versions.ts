@@ -1,6 +1,6 @@
 import { peerDependencies, version } from "../../../../package.json";
 import type { Pulumi } from "../../pulumi";
-import { type Finding, found } from "./findings";
+import { type Finding, found } from "./finding";
 
 /** Returns the versions that are in use; null for what was not found. */
 export async function readVersions(pulumi: Pulumi) {

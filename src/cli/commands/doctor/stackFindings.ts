@@ -1,58 +1,14 @@
-import type { PendingError } from "../../../provider/errors";
 import { isPendingId } from "../../../provider/facts/identity";
 import type { Resource } from "../../../provider/facts/resource";
 import { describeResource } from "../../../shared/urn";
 import { CLEAR_OPERATIONS, commandFor, joined, quoted } from "../../../shared/words";
 import { RECEIVER_OUTPUT } from "../../../stack/config";
-import type { CliError } from "../../errors";
 import type { Entry } from "../../inventory/inventory";
 import type { KnownStack, Stacks } from "../../inventory/stacks";
 import { describeWork, unlocking, type Work } from "../../inventory/work";
 import { NO_CLI, NOT_LOGGED_IN } from "../../pulumi";
+import { type Finding, found } from "./finding";
 import { describeSuccessors, type Gone, namesOf, restoring } from "./gone";
-
-/** What `doctor` can find, besides the codes of errors. Stable; `docs/errors.md` lists them. */
-type FindingCode =
-  | "CLOCK_DIFFERS"
-  | "LIST_PARTIAL"
-  | "OPERATION_INTERRUPTED"
-  | "RUN_UNDER_WAY"
-  | "STACK_LOCKED"
-  | "ENDPOINT_GONE"
-  | "DUPLICATE"
-  | "MANAGED_TWICE"
-  | "UNMANAGED"
-  | "RECEIVER_OUTPUT_MISSING"
-  | "NO_STACK"
-  | "VERSION_OLD";
-
-/** The others are errors. */
-const NOTES: readonly string[] = [
-  "UNMANAGED",
-  "RECEIVER_OUTPUT_MISSING",
-  "NO_STACK",
-  "VERSION_OLD",
-  "RUN_UNDER_WAY",
-];
-
-export interface Finding {
-  /** Only errors make the exit status 1. */
-  readonly level: "error" | "note";
-  /** A `FindingCode`, or the code of an error. */
-  readonly code: string;
-  readonly message: string;
-  /** What to do, to be pasted: a command line, with a comment. */
-  readonly remedy: string;
-  /** What to do instead, to be pasted, if nobody wants what the remedy brings about. */
-  readonly otherwise?: string;
-}
-
-export function found(
-  code: FindingCode | CliError["code"] | PendingError["code"],
-  what: Pick<Finding, "message" | "remedy"> & Partial<Finding>,
-): Finding {
-  return { level: NOTES.includes(code) ? "note" : "error", code, ...what };
-}
 
 /** A line of a program that imports `pulumi`, as what `adopt` writes does. */
 export const OUTPUT_LINE =
