@@ -11,9 +11,9 @@ import { Stack } from "./facts/stack";
 import type { PulumiCommand } from "./facts/stackSource";
 import { gracePeriodFor, WORTH_A_LINE_MS } from "./facts/time";
 import { OriginCheck } from "./originCheck";
+import { Conclusions } from "./registration/conclusion";
 import { CreationCheck } from "./registration/creationCheck";
 import { Registrar } from "./registration/registrar";
-import { RegistrationSearch } from "./registration/registrationSearch";
 import { type Configuration, type ResolvedSettings, resolveSettings } from "./settings";
 import { originOf } from "./state";
 
@@ -65,14 +65,14 @@ function assemble(
     ...{ clock, log, cancelled, origin, timeoutMs, graceMs },
     ...{ endpoints, registrations, declarations, service, existence, stack, accounts },
   };
-  const search = new RegistrationSearch(context);
-  const registrar = new Registrar(context, search);
+  const conclusions = new Conclusions(context);
+  const registrar = new Registrar(context, conclusions);
   return {
     ...context,
     ifExists,
     registrar,
     originCheck: new OriginCheck(context),
-    creations: new CreationCheck(context, search),
+    creationCheck: new CreationCheck(context, conclusions),
   };
 }
 

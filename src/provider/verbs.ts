@@ -53,11 +53,12 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       const willCreate = olds.url === undefined;
       const { problems, warnings } = checkArguments(args);
       const result = start();
+      // What exists keeps its value. Nothing reads that any more.
       let after = willCreate ? news[AFTER_INPUT] : olds[AFTER_INPUT];
       if ("problems" in result)
         problems.push(...result.problems.map((problem) => `${problem} (SETTINGS_INVALID)`));
       else if (problems.length === 0) {
-        const { creations, declarations, ifExists, log, originCheck, registrar } = result.run;
+        const { creationCheck, declarations, ifExists, log, originCheck, registrar } = result.run;
         const inputs = { ifExists, ...args } as unknown as EndpointInputs;
         const urn = noteHiddenInputs(result.run, news, inputs, willCreate);
         if (!willCreate && olds.adoptId !== undefined && olds.adoptId === args.adoptId)
@@ -66,16 +67,17 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         if (willCreate || olds.url !== args.url || olds.type !== args.type)
           for (const warning of warnings) log.warn(aboutResource(urn && nameOf(urn), warning));
         if (willCreate) {
-          const otherAccount = await creations.refusalOfAccount(() => originCheck.assertNewIsHere());
+          const otherAccount = await creationCheck.refusalOfAccount(() => originCheck.assertNewIsHere());
           problems.push(...otherAccount);
           // In turn: what an equal resource is about to get is not another's.
-          const look = () => creations.refusals(inputs, urn);
+          const look = () => creationCheck.refusals(inputs, urn);
           if (otherAccount.length === 0) problems.push(...(await registrar.inTurn(inputs, look)));
         }
-        // It dates the registration if this run is killed: it stands for the time of the request, so what that made was made from then on, at
-        // most a grace period later. The program's class passes it, with an unknown value in a preview (engine rule 49).
+        // It dates the registration if this run is killed, as the time of the request that was to follow: what that made counts as made from 5 s
+        // before until a grace period after. A longer wait for its turn is one of the sentences at the end of docs/architecture.md. The
+        // program's class passes it, with an unknown value in a preview (engine rule 49).
         if (willCreate && after !== undefined && after !== UNKNOWN_VALUE)
-          after = await creations.serviceTime();
+          after = await creationCheck.serviceTime();
       }
       const inputs = {
         ...args,

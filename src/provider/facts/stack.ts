@@ -98,7 +98,7 @@ export class Stack {
    *
    * @param inputs of the resource that is created; undefined before that, where only a backend that cannot differ is proven
    */
-  async others(inputs?: EndpointInputs): Promise<OtherStacks | undefined> {
+  async othersIfProven(inputs?: EndpointInputs): Promise<OtherStacks | undefined> {
     const found = await this.#find();
     const isProven =
       found?.source.isCertain() || (inputs !== undefined && (await this.prove(inputs)).proven === true);

@@ -7,10 +7,10 @@ import type { Context } from "../context";
 import { aboutResource } from "../engine";
 import { EndpointError, explain, isUnauthorized } from "../errors";
 import type { EndpointInputs } from "../state";
+import type { Conclusions } from "./conclusion";
 import { isStop } from "./decide";
 import { describeRead, takenElsewhere } from "./otherStacks";
 import { adopts, refusalOf } from "./refusals";
-import type { RegistrationSearch } from "./registrationSearch";
 
 /** Refusals of a service that is not at this address. */
 const WRONG_ADDRESS: readonly string[] = ["MALFORMED_RESPONSE", "REDIRECTED", "REJECTED"];
@@ -29,7 +29,7 @@ export class CreationCheck {
 
   constructor(
     private readonly context: Context,
-    private readonly search: RegistrationSearch,
+    private readonly conclusions: Conclusions,
   ) {}
 
   /**
@@ -42,14 +42,14 @@ export class CreationCheck {
     const { endpoints, log, stack } = this.context;
     const { adoptId, ifExists, ip, type, url } = inputs;
     if (adoptId !== undefined) {
-      if (await this.search.isSpent(inputs)) return [];
+      if (await this.conclusions.isSpent(inputs)) return [];
       endpoints.noteAdoptId(adoptId);
       if (adoptId !== UNKNOWN_VALUE) this.#warnOfIp(inputs, adoptId, urn);
       return [];
     }
     // What a preview does not know yet may still come out well.
     const isUnknown = [ifExists, ip, type, url].map(String).includes(UNKNOWN_VALUE);
-    const look = this.#lookFailed || isUnknown ? undefined : this.search.preview(inputs);
+    const look = this.#lookFailed || isUnknown ? undefined : this.conclusions.preview(inputs);
     // The state is read before this run begins to create: its own operations would look like interrupted ones.
     const reading = stack.state();
     const [looked] = await Promise.allSettled([look, reading]);
@@ -57,7 +57,7 @@ export class CreationCheck {
     if (looked.status === "rejected") return this.#failed(looked.reason);
     const decision = looked.value;
     if (decision?.kind === "adopt") {
-      const others = await stack.others();
+      const others = await stack.othersIfProven();
       const taken = takenElsewhere(decision.endpoint, others, this.context);
       if (taken) return [taken.message];
       this.#sayAdoption(inputs, decision.endpoint, { urn, read: describeRead(others) });

@@ -8,7 +8,7 @@ import { nearlySameUrl } from "../facts/same";
 import type { Proof } from "../facts/stack";
 import { LAG_MS } from "../facts/time";
 import type { IfExists } from "../settings";
-import { type Known, match } from "./match";
+import { type Known, matchEvidence } from "./match";
 
 /** What the rule is asked. */
 export type Wish =
@@ -32,8 +32,8 @@ export interface Facts {
   /** What this run knows without the state. Only a create may need a proof, so only that has it. */
   readonly withoutState?: Known | undefined;
   /**
-   * Whether the state is this stack's, as a second look at it shows; undefined as long as the decision needed no proof. If it is not proven,
-   * `withoutState` counts.
+   * Whether the state is this stack's: a second look at it shows that, or it can only be this one's. Undefined as long as the decision needed no
+   * proof. If it is not proven, `withoutState` counts.
    */
   readonly proof?: Proof | undefined;
   /** How long after it was sent a registration may still be made, in milliseconds. */
@@ -84,11 +84,12 @@ export type Decision =
   | { readonly kind: "none" };
 
 /**
- * Decides what a resource gets. Pure: it is the table of `docs/architecture.md`, row by row in this order, but for the list that a get shows
- * to be stale: `registrationSearch.ts` asks.
+ * Decides what a resource gets. Pure: it is the table of `docs/architecture.md`, row by row in this order. `conclusion.ts` looks at two answers once
+ * more: it asks for what is taken over or adopted, and whether gets show that a list is stale that something is not in.
  *
  * @returns the decision, and whether it needs a proof that the state is this stack's: it would be another one without what only the state
- *   says. A stop and a wait need none, unless the state alone says whether the `adoptId` is spent
+ *   says. A stop and a wait need none, unless the state alone says whether the `adoptId` is spent. (An adoption asks for a proof after this,
+ *   too, whatever it rests on: before other stacks are read)
  */
 export function decide(wish: Wish, facts: Facts): { decision: Decision; needsProof: boolean } {
   const { known, withoutState = known, proof } = facts;
@@ -135,6 +136,7 @@ function ruleFor(wish: Wish, facts: Facts, known: Known): Decision {
   const { adoptId, ifExists } = wish.verb === "create" ? wish : {};
   if (adoptId !== undefined && !known.isSpent) return adoption(adoptId, wanted, facts, known);
 
+  // What another resource of this stack has is none of these. What a resource of another type has, or may have, is one.
   const equal = endpointsLike(list, wanted).filter((endpoint) => countsAsEqual(ownerOf(endpoint)));
   const unreadable = list.unrecognized.filter(({ id }) => countsAsEqual(ownerOf({ id })));
   const unreadableEqual = unreadable.filter(({ url }) => url !== null && sameUrl(url, wanted.url));
@@ -147,7 +149,8 @@ function ruleFor(wish: Wish, facts: Facts, known: Known): Decision {
   const isOnly = mayAdopt && !mayLackEqual && unreadableEqual.length === 0 && equal.length === 1;
   const [only] = isOnly ? equal.filter((each) => ownerOf(each).kind === "nobody") : [];
 
-  const shown = evidence.length > 0 ? match(wanted, equal, facts, known) : undefined;
+  // Near fits put evidence in doubt, too.
+  const shown = evidence.length > 0 ? matchEvidence(wanted, equal, facts, known) : undefined;
   if (shown?.kind === "doubt") return only ? { kind: "adopt", endpoint: only } : stop(shown);
   if (shown !== undefined) return shown;
 

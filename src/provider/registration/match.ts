@@ -28,7 +28,7 @@ interface Fits {
  *
  * @param equal the endpoints of the list with this url and type that no `WebhookEndpoint` of the stack has
  */
-export function match(
+export function matchEvidence(
   wanted: Wanted,
   equal: readonly Endpoint[],
   { list, graceMs }: { readonly list: EndpointList; readonly graceMs: number },

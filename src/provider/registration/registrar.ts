@@ -10,6 +10,7 @@ import { endpointsLike, keyOf } from "../facts/identity";
 import { storedSpelling } from "../facts/same";
 import type { Listing } from "../facts/service";
 import { type EndpointInputs, type EndpointState, type PendingState, stateOf } from "../state";
+import type { Conclusions } from "./conclusion";
 import { endpointOf, isStop } from "./decide";
 import { describeRead, takenElsewhere } from "./otherStacks";
 import {
@@ -21,7 +22,6 @@ import {
   refusalOf,
   refusedBeside,
 } from "./refusals";
-import type { RegistrationSearch } from "./registrationSearch";
 import { otherSpellingWarning } from "./storedUrl";
 
 /** What a resource gets. */
@@ -44,7 +44,7 @@ export class Registrar {
 
   constructor(
     private readonly context: Context,
-    private readonly search: RegistrationSearch,
+    private readonly conclusions: Conclusions,
   ) {}
 
   /** @throws PendingError when it was sent and nothing proves whether it was made */
@@ -66,9 +66,9 @@ export class Registrar {
 
   async #takeOrRegister(inputs: EndpointInputs): Promise<Given> {
     const { declarations, endpoints, graceMs, log, registrations, stack } = this.context;
-    const { decision, list, whyWithoutState } = await this.search.forCreate(inputs);
-    // Asks for a proof, too. Without one it returns none, and then nothing of other stacks stops.
-    const others = decision.kind === "adopt" ? await stack.others(inputs) : undefined;
+    const { decision, list, whyWithoutState } = await this.conclusions.forCreate(inputs);
+    // This asks for a proof, if the decision needed none. Without a proof there are none, so that nothing of other stacks stops the adoption.
+    const others = decision.kind === "adopt" ? await stack.othersIfProven(inputs) : undefined;
     const found = endpointOf(decision);
     // Since the decision, a resource with nearly this url may have got it: its turn is another one.
     if (found && endpoints.isOurs(found, graceMs)) return this.#takeOrRegister(inputs);
@@ -107,7 +107,7 @@ export class Registrar {
     return this.#register(inputs, list);
   }
 
-  /** @param list what was there before */
+  /** Registers, and looks for what that made if it gets no response. @param list what was there before */
   async #register(inputs: EndpointInputs, list: Listing): Promise<Given> {
     const { clock, declarations, endpoints, graceMs, log, origin, registrations, service } = this.context;
     const { url, type, ip } = inputs;
@@ -134,7 +134,11 @@ export class Registrar {
       const state = { ...stateOf({ createdAt: null, updatedAt: null }, inputs, origin), pending };
       const failure = new PendingError(`${PENDING_PREFIX}${randomUUID()}`, state, error);
       // For as long as an operation may take: what is made later, within the grace period, the next command finds.
-      const endpoint = await this.search.lookFor(inputs, evidenceOfPending(failure.id, state), processSentAt);
+      const endpoint = await this.conclusions.lookFor(
+        inputs,
+        evidenceOfPending(failure.id, state),
+        processSentAt,
+      );
       if (endpoint === undefined) {
         registrations.noteFailed(inputs, failure);
         // It was registered in spite of its `adoptId`.
@@ -147,7 +151,10 @@ export class Registrar {
     }
   }
 
-  /** Returns the ids that were listed before a registration. One that this run has deleted may be used again. */
+  /**
+   * Returns the ids that were listed before a registration: those of this url and type, whoever has them, and of rows that cannot be read. One
+   * that this run has deleted may be used again.
+   */
   #idsBefore(inputs: EndpointInputs, list: EndpointList): string[] {
     const { endpoints } = this.context;
     const ids = [...endpointsLike(list, inputs), ...list.unrecognized].map(({ id }) => id);
@@ -163,7 +170,7 @@ export class Registrar {
     const { endpoints, registrations } = this.context;
     const evidence = evidenceOfPending(earlier.id, earlier.properties);
     if ((inputs.ip ?? null) !== earlier.properties.ip) throw otherIpPending(inputs);
-    const endpoint = await this.search.lookFor(inputs, evidence, undefined);
+    const endpoint = await this.conclusions.lookFor(inputs, evidence, undefined);
     if (endpoint === undefined) throw earlier;
     registrations.close(earlier);
     return { endpoint: endpoints.noteGiven(endpoint) };
@@ -184,7 +191,7 @@ export class Registrar {
     return this.inTurn(state, async () => {
       // An equal resource, which failed with the same id, has what it made.
       if (registrations.isClosed(own)) return undefined;
-      const { decision } = await this.search.forPending(state, own);
+      const { decision } = await this.conclusions.forPending(state, own);
       if (isStop(decision)) throw refusalOf(decision, state, this.context, { settledFor: "read" });
       registrations.close(own);
       if (decision.kind !== "take") return undefined;
@@ -199,7 +206,7 @@ export class Registrar {
     const own = registrations.notePending(id, state);
     return this.inTurn(state, async () => {
       if (registrations.isClosed(own)) return;
-      const { decision } = await this.search.forPending(state, own);
+      const { decision } = await this.conclusions.forPending(state, own);
       if (decision.kind === "doubt") log.warn(describeSpared(state, decision));
       else if (isStop(decision)) throw refusalOf(decision, state, this.context, { settledFor: "delete" });
       if (decision.kind === "take" && !endpoints.isSpared(decision.endpoint.id, decision.endpoint, graceMs)) {

@@ -34,7 +34,7 @@ export interface Conclusion {
 type Gathered = Omit<Facts, "list" | "graceMs" | "waitedMs">;
 
 /** Gathers what is known about a resource, and asks and waits until `decide` can tell what it gets. */
-export class RegistrationSearch {
+export class Conclusions {
   #hasWarned = false;
 
   constructor(private readonly context: Context) {}
