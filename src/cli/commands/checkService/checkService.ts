@@ -1,11 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { Option } from "commander";
-import type { Dispatcher } from "undici";
 import { WebhooksClient } from "../../../client";
 import { type Clock, systemClock } from "../../../client/clock";
 import { openDispatcher } from "../../../shared/dispatcher";
-import { hasSigningSecret } from "../../../shared/masking";
 import { describeUrl } from "../../../shared/url";
 import { COMMAND, joined } from "../../../shared/words";
 import { withAccount } from "../../account";
@@ -15,6 +13,7 @@ import type { Context, Subcommand } from "../../run";
 import { confirm } from "../../terminal";
 import { CLAUSES, type ClauseId } from "./clauses";
 import { ContractCheck } from "./contractCheck";
+import { watchForSecrets } from "./secretWatch";
 import type { Verdict } from "./verdicts";
 
 interface Flags {
@@ -48,7 +47,7 @@ export const checkServiceWith = (clock: Clock): Subcommand<Flags> => ({
       endItself();
       const direct = openDispatcher(connection.baseUrl);
       const leaky: string[] = [];
-      const dispatcher = watch(direct, (request) => leaky.push(request));
+      const dispatcher = watchForSecrets(direct, (request) => leaky.push(request));
       const settings = { ...connection, dispatcher };
       const client = new WebhooksClient(settings);
       const wrongKey = new WebhooksClient({ ...settings, apiKey: `wrong-key-${randomUUID()}` });
@@ -92,25 +91,6 @@ function errorAfter({ pulumi, signal }: Context, left: readonly string[]): CliEr
   return signal.aborted
     ? new CliError("INTERRUPTED", "Ctrl-C ended the check. Nothing of it is left")
     : undefined;
-}
-
-/** In characters. */
-const LONGEST_SECRET = 200;
-
-/** Returns a dispatcher that names each request whose response has a signing secret, which the client's results do not show. */
-function watch(direct: Dispatcher, onSecret: (request: string) => unknown): Dispatcher {
-  return direct.compose((dispatch) => (options, handler) => {
-    let text = "";
-    return dispatch(options, {
-      ...handler,
-      onResponseData: (controller, chunk) => {
-        // The end of what came before: a secret may come in two chunks.
-        text = text.slice(-LONGEST_SECRET) + chunk.toString("latin1");
-        if (hasSigningSecret(text)) onSecret(`${options.method} ${options.path}`);
-        handler.onResponseData?.(controller, chunk);
-      },
-    });
-  });
 }
 
 export const checkService = checkServiceWith(systemClock);
