@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import * as fc from "fast-check";
-import { bodiesBefore } from "../../src/cli/commands/verify/bodies";
+import { bodiesBefore } from "../../src/cli/commands/verify/bodiesBefore";
 import { diagnose } from "../../src/cli/commands/verify/diagnose";
 import { sign } from "../../src/signature";
 import { validationBody } from "../../src/validation/validateReceiver";

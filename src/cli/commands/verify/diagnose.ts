@@ -6,7 +6,7 @@ import { verifyDetailed } from "../../../signature/verify";
 import type { Capture } from "../../capture";
 import type { SigningSecrets } from "../../secrets";
 import { ADVICE, type Cause } from "./advice";
-import { bodiesBefore } from "./bodies";
+import { bodiesBefore } from "./bodiesBefore";
 
 interface DiagnosisOptions {
   readonly capture: Capture;
