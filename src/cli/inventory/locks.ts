@@ -5,6 +5,7 @@ import { homedir, hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { parseJson } from "../../shared/json";
+import { SELF_MANAGED } from "../../shared/pulumiCommand";
 import { describeAge } from "../duration";
 import type { Context } from "../run";
 
@@ -52,7 +53,7 @@ export async function holderOfLocks(folder: string, stack: StackName): Promise<H
 /** Returns the paths of a stack's locks. A backend of an older Pulumi has them without organization and project. */
 async function locksIn(folder: string, { stack, project }: StackName): Promise<string[]> {
   const locks = join(folder, ".pulumi", "locks");
-  const organization = join(locks, "organization");
+  const organization = join(locks, SELF_MANAGED);
   const projects = project === undefined ? await namesIn(organization) : [project];
   const folders = [join(locks, stack), ...projects.map((each) => join(organization, each, stack))];
   const found = folders.map(async (each) => (await namesIn(each)).map((name) => join(each, name)));

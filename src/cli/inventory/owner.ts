@@ -2,14 +2,12 @@ import type { Endpoint } from "../../client";
 import { evidenceOf, isFit } from "../../provider/facts/evidence";
 import { keyOf } from "../../provider/facts/identity";
 import { type Resource, wantedBy } from "../../provider/facts/resource";
+import { SELF_MANAGED } from "../../shared/pulumiCommand";
 import { describeResource } from "../../shared/urn";
 import { CLEAR_OPERATIONS, joined, quoted } from "../../shared/words";
 import { COMING_OVER } from "../errors";
 import type { KnownStack, Stacks } from "./stacks";
 import { describeWork, unlocking } from "./work";
-
-/** The organization of every stack in a backend of one's own. */
-const SELF_MANAGED = "organization";
 
 /** A resource, or an operation on one that no run has finished, and the stack whose state has it. */
 export interface StackResource {

@@ -2,14 +2,12 @@ import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { inParallel } from "../../shared/inParallel";
 import { isRecord, parseJson } from "../../shared/json";
-import { quotedError, runPulumi } from "../../shared/pulumiCommand";
+import { quotedError, runPulumi, SELF_MANAGED } from "../../shared/pulumiCommand";
 import { stackOf } from "../../shared/urn";
 import type { Deployment } from "./resource";
 
 /** How long the CLI may take to print something, in milliseconds. */
 const TIMEOUT_MS = 60_000;
-/** The organization of every stack in a backend of one's own, such as a folder or a bucket. */
-const SELF_MANAGED = "organization";
 /** A backend that does not depend on the folder where `pulumi` runs. */
 const ABSOLUTE_BACKEND = /^(?!file:\/\/[^/~])[a-z]\w*:\/\//i;
 /** Pulumi Cloud, where several organizations may have a stack of one project and name. */
