@@ -46,6 +46,11 @@ export interface EndpointList {
   readonly serverTime: number | null;
 }
 
+/** Returns all rows of a list. */
+export function rowsOf({ endpoints, unrecognized }: EndpointList): Row[] {
+  return [...endpoints, ...unrecognized];
+}
+
 /** What `register` sends, exactly as written. */
 export interface Registration {
   /** Where events are delivered. It may hold a token, so messages show only its scheme and host. */

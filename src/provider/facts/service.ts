@@ -6,7 +6,7 @@ import {
   type WebhooksClient,
 } from "../../client";
 import type { Clock } from "../../client/clock";
-import type { Row } from "../../client/endpoint";
+import { type Row, rowsOf } from "../../client/endpoint";
 import type { EngineLog } from "../engine";
 import { describeResponse, hasResponse } from "../shownResponse";
 
@@ -101,8 +101,7 @@ export class Service {
     const asking = this.#shown(this.client.list({ signal: cancelled })).then((list) => {
       if (list.serverTime !== null)
         this.#told = { serviceTime: list.serverTime, processTime: clock.now(), processDate: clock.date() };
-      const rows = [...list.unrecognized, ...list.endpoints];
-      const listing = { ...list, sentAt, byId: new Map(rows.map((row) => [row.id, row])) };
+      const listing = { ...list, sentAt, byId: new Map(rowsOf(list).map((row) => [row.id, row])) };
       this.#recent = [listing, ...this.#recent].sort((a, b) => b.sentAt - a.sentAt).slice(0, 2);
       return listing;
     });

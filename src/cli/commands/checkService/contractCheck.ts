@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Endpoint, type EndpointList, WebhookError, type WebhooksClient } from "../../../client";
 import { type Clock, sleep } from "../../../client/clock";
+import { rowsOf } from "../../../client/endpoint";
 import {
   dateOf,
   type Outcome,
@@ -104,13 +105,16 @@ export class ContractCheck {
     const deleted = await this.#deleteMade(id);
     yield ["delete", deleted.error === undefined, deleted.cameBack];
     if (deleted.error !== undefined) return;
-    const isListed = (list: EndpointList | undefined) => rowsOf(list).some((each) => each.id === id);
+    const isListed = (list: EndpointList) => rowsOf(list).some((each) => each.id === id);
     const listing = await this.#listUntil((list) => !isListed(list));
     const got = await this.#until(
       () => client.get(id),
       ({ error }) => error !== undefined,
     );
-    const places = [isListed(listing.value) && "the list", got.value && "a get of it"].filter(Boolean);
+    const places = [
+      listing.value && isListed(listing.value) && "the list",
+      got.value && "a get of it",
+    ].filter(Boolean);
     yield places.length > 0
       ? ["deleted", false, `${places.join(" and ")} still showed it as an endpoint five seconds later`]
       : ["deleted", listing.value && true, "no longer listed"];
@@ -152,7 +156,7 @@ export class ContractCheck {
     const { client } = this.options;
     const { value: list } = await outcomeOf(client.list());
     if (list === undefined) this.left.push("perhaps one whose response was lost");
-    for (const { id, url } of rowsOf(list))
+    for (const { id, url } of list ? rowsOf(list) : [])
       if (url?.includes(this.#mark) && ![...this.#before, ...this.#deleted].includes(id)) this.#made.add(id);
     for (const id of this.#made) await this.#deleteMade(id);
     this.left.push(...this.#made);
@@ -178,10 +182,6 @@ export class ContractCheck {
       await sleep(PAUSE_MS, { clock, signal: undefined });
     }
   }
-}
-
-function rowsOf(list: EndpointList | undefined) {
-  return list ? [...list.endpoints, ...list.unrecognized] : [];
 }
 
 async function outcomeOf<T>(request: Promise<T>): Promise<Outcome<T>> {
