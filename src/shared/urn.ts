@@ -1,4 +1,5 @@
 import { foreign } from "./escape";
+import { joined } from "./words";
 
 /** The engine's own provider is named `default`, or `default` and its version. */
 const DEFAULT_PROVIDER = /^default(_\d+_\d+_\d+\w*)?$/;
@@ -6,6 +7,11 @@ const DEFAULT_PROVIDER = /^default(_\d+_\d+_\d+\w*)?$/;
 /** Returns the name that the program gave a resource. */
 export function nameOf(urn: string): string {
   return urn.split("::").slice(3).join("::") || urn;
+}
+
+/** Returns the names of resources, for a message. */
+export function namesOf(resources: readonly { readonly urn: string }[]): string {
+  return joined(resources.map(({ urn }) => nameOf(urn)));
 }
 
 /** Returns the stack and the project of a resource. */

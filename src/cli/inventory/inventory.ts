@@ -129,6 +129,18 @@ function isLikeSomethingOf({ deployment }: KnownStack, endpoint: Endpoint): bool
   });
 }
 
+/** Returns what no stack has and no run may be about to record, duplicates aside. Where not every stack was read, nobody knows of any. */
+export function unmanagedIn(inventory: Inventory): Entry[] {
+  const { entries, stacks } = inventory;
+  if (stacks.unreadable.length > 0 || stacks.whyNone !== undefined) return [];
+  return entries.filter(
+    (entry) =>
+      entry.owner.by.length === 0 &&
+      entry.duplicateOf === undefined &&
+      whyHeld(entry, inventory) === undefined,
+  );
+}
+
 export function printTable({ output }: Context, entries: readonly Entry[]): void {
   const rows = entries.map(({ endpoint: { id, type }, ageMs, shownUrl, owner }) => [
     ...[id, type, describeAge(ageMs), shownUrl, owner.shown],

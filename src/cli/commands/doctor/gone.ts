@@ -1,12 +1,13 @@
 import type { EndpointList } from "../../../client";
+import { rowsOf } from "../../../client/endpoint";
 import type { Existence } from "../../../provider/facts/existence";
 import { keyOf } from "../../../provider/facts/identity";
-import { type Resource, wantedBy } from "../../../provider/facts/resource";
+import { wantedBy } from "../../../provider/facts/resource";
 import { foreign } from "../../../shared/escape";
-import { nameOf } from "../../../shared/urn";
+import { namesOf } from "../../../shared/urn";
 import { joined, quoted } from "../../../shared/words";
 import type { Account } from "../../account";
-import { type Entry, type Inventory, whyHeld } from "../../inventory/inventory";
+import { type Entry, type Inventory, unmanagedIn } from "../../inventory/inventory";
 import type { StackResource } from "../../inventory/owner";
 import type { KnownStack } from "../../inventory/stacks";
 import { unlocking } from "../../inventory/work";
@@ -30,7 +31,7 @@ export async function goneOf(
   existence: Existence,
 ): Promise<StackResource[]> {
   if (!list.complete) return [];
-  const listed = new Set([...list.endpoints, ...list.unrecognized].map(({ id }) => id));
+  const listed = new Set(rowsOf(list).map(({ id }) => id));
   const missing = stacks.flatMap((stack) =>
     [...keys]
       .flatMap((account) => stack.state.expectedAt({ baseUrl, account }))
@@ -49,22 +50,6 @@ export function withSuccessors(missing: readonly StackResource[], inventory: Inv
     const equal = free.filter(({ endpoint }) => wanted !== undefined && keyOf(endpoint) === keyOf(wanted));
     return { ...each, successor: equal.length === 1 ? equal[0] : undefined };
   });
-}
-
-/** Returns what no stack has and no run may be about to record, duplicates aside. Where not every stack was read, nobody knows of any. */
-export function unmanagedIn(inventory: Inventory): Entry[] {
-  const { entries, stacks } = inventory;
-  if (stacks.unreadable.length > 0 || stacks.whyNone !== undefined) return [];
-  return entries.filter(
-    (entry) =>
-      entry.owner.by.length === 0 &&
-      entry.duplicateOf === undefined &&
-      whyHeld(entry, inventory) === undefined,
-  );
-}
-
-export function namesOf(resources: readonly Pick<Resource, "urn">[]): string {
-  return joined(resources.map(({ urn }) => nameOf(urn)));
 }
 
 /** Returns more sentences after one that names them; "" if none has a successor. */

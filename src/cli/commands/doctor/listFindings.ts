@@ -1,11 +1,11 @@
 import { foreign } from "../../../shared/escape";
 import { COMMAND, commandFor, joined, quoted } from "../../../shared/words";
-import { type Entry, type Inventory, whyHeld } from "../../inventory/inventory";
+import { type Entry, type Inventory, unmanagedIn, whyHeld } from "../../inventory/inventory";
 import { describeOwned, type Owner, type StackResource } from "../../inventory/owner";
 import type { KnownStack } from "../../inventory/stacks";
 import type { Pulumi } from "../../pulumi";
 import { type Finding, found } from "./finding";
-import { type Gone, unmanagedIn } from "./gone";
+import type { Gone } from "./gone";
 
 /** How far this machine's clock may be from the service's, in seconds. Receivers accept five minutes by default. */
 const MOST_SECONDS = 60;

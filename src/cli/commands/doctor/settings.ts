@@ -5,13 +5,13 @@ import { providerNameOf, type Resource } from "../../../provider/facts/resource"
 import { SETTING_NAMES, SETTINGS } from "../../../provider/settings";
 import type { CodedError } from "../../../shared/codedError";
 import { foreign } from "../../../shared/escape";
+import { namesOf } from "../../../shared/urn";
 import { COMMAND, quoted } from "../../../shared/words";
 import { type Account, NO_SETTINGS } from "../../account";
 import { LOST_STATE } from "../../errors";
 import { type KnownStack, type Stacks, selectedIn } from "../../inventory/stacks";
 import { NO_BACKEND, type Pulumi } from "../../pulumi";
 import { type Finding, found } from "./finding";
-import { namesOf } from "./gone";
 import { gettingStack } from "./stackFindings";
 
 /** Returns the settings that are set, and the key of the configuration or the variable that each comes from. Of the API key, the value is its fingerprint. */

@@ -1,6 +1,6 @@
 import { isPendingId } from "../../../provider/facts/identity";
 import type { Resource } from "../../../provider/facts/resource";
-import { describeResource } from "../../../shared/urn";
+import { describeResource, namesOf } from "../../../shared/urn";
 import { CLEAR_OPERATIONS, commandFor, joined, quoted } from "../../../shared/words";
 import { RECEIVER_OUTPUT } from "../../../stack/config";
 import type { Entry } from "../../inventory/inventory";
@@ -8,7 +8,7 @@ import type { KnownStack, Stacks } from "../../inventory/stacks";
 import { describeWork, unlocking, type Work } from "../../inventory/work";
 import { NO_CLI, NOT_LOGGED_IN } from "../../pulumi";
 import { type Finding, found } from "./finding";
-import { describeSuccessors, type Gone, namesOf, restoring } from "./gone";
+import { describeSuccessors, type Gone, restoring } from "./gone";
 
 /** A line of a program that imports `pulumi`, as what `adopt` writes does. */
 export const OUTPUT_LINE =
