@@ -9,7 +9,7 @@ import { EndpointError, explain, isUnauthorized } from "../errors";
 import type { EndpointInputs } from "../state";
 import type { Conclusions } from "./conclusion";
 import { isStop } from "./decide";
-import { describeRead, takenElsewhere } from "./otherStacks";
+import { askOtherStacks } from "./otherStacks";
 import { adopts, refusalOf } from "./refusals";
 
 /** Refusals of a service that is not at this address. */
@@ -57,10 +57,9 @@ export class CreationCheck {
     if (looked.status === "rejected") return this.#failed(looked.reason);
     const decision = looked.value;
     if (decision?.kind === "adopt") {
-      const others = await stack.othersIfProven();
-      const taken = takenElsewhere(decision.endpoint, others, this.context);
+      const { taken, read } = await askOtherStacks(decision.endpoint, this.context);
       if (taken) return [taken.message];
-      this.#sayAdoption(inputs, decision.endpoint, { urn, read: describeRead(others) });
+      this.#sayAdoption(inputs, decision.endpoint, { urn, read });
     }
     // Several organizations may have this stack. Only an update under way tells which it is, and `up` previews first.
     if (!decision || !isStop(decision) || stack.isAmbiguous) return [];

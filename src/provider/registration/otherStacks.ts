@@ -6,9 +6,26 @@ import type { Context } from "../context";
 import { EndpointError } from "../errors";
 import type { OtherStacks } from "../facts/stackSource";
 import { StackState } from "../facts/stackState";
+import type { EndpointInputs } from "../state";
 
-/** Returns why an endpoint that this stack is to adopt is another stack's, if one has it. What was not read stops nothing. */
-export function takenElsewhere(
+/**
+ * Looks whether another stack has an endpoint that a resource is to adopt. What was not read stops nothing, and
+ * without a proof that the state is this run's, nothing is read.
+ *
+ * @param inputs of the resource that is created; undefined in a preview
+ * @returns the refusal, if one has it; and how much was read, a sentence for the line that says what was adopted: "" if nothing was asked, or
+ *   there is nothing else
+ */
+export async function askOtherStacks(
+  endpoint: Endpoint,
+  context: Pick<Context, "origin" | "graceMs" | "stack">,
+  inputs?: EndpointInputs,
+): Promise<{ readonly taken: EndpointError | undefined; readonly read: string }> {
+  const others = await context.stack.othersIfProven(inputs);
+  return { taken: takenElsewhere(endpoint, others, context), read: describeRead(others) };
+}
+
+function takenElsewhere(
   endpoint: Endpoint,
   others: OtherStacks | undefined,
   { origin, graceMs }: Pick<Context, "origin" | "graceMs">,
@@ -35,8 +52,7 @@ export function takenElsewhere(
   return undefined;
 }
 
-/** Says how much was read before something was adopted; "" if nothing was asked, or there is nothing else. */
-export function describeRead(others: OtherStacks | undefined): string {
+function describeRead(others: OtherStacks | undefined): string {
   if (others === undefined || others.count === 0) return "";
   return `. Read before that: ${others.states.size} of ${countOf(others.count, "other stack")} of this backend`;
 }

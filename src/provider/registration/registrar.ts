@@ -12,7 +12,7 @@ import type { Listing } from "../facts/service";
 import { type EndpointInputs, type EndpointState, type PendingState, stateOf } from "../state";
 import type { Conclusions } from "./conclusion";
 import { endpointOf, isStop } from "./decide";
-import { describeRead, takenElsewhere } from "./otherStacks";
+import { askOtherStacks } from "./otherStacks";
 import {
   adopts,
   describeDoubt,
@@ -65,11 +65,14 @@ export class Registrar {
   }
 
   async #takeOrRegister(inputs: EndpointInputs): Promise<Given> {
-    const { declarations, endpoints, graceMs, log, registrations, stack } = this.context;
+    const { declarations, endpoints, graceMs, log, registrations } = this.context;
     const { decision, list, whyWithoutState } = await this.conclusions.forCreate(inputs);
-    // This asks for a proof, if the decision needed none. Without a proof there are none, so that nothing of other stacks stops the adoption.
-    const others = decision.kind === "adopt" ? await stack.othersIfProven(inputs) : undefined;
     const found = endpointOf(decision);
+    // This asks for a proof, if the decision needed none.
+    const { taken, read } =
+      decision.kind === "adopt"
+        ? await askOtherStacks(decision.endpoint, this.context, inputs)
+        : { taken: undefined, read: "" };
     // Since the decision, a resource with nearly this url may have got it: its turn is another one.
     if (found && endpoints.isOurs(found, graceMs)) return this.#takeOrRegister(inputs);
     if (decision.kind === "take") {
@@ -81,9 +84,7 @@ export class Registrar {
     }
     if (decision.kind === "adopt") {
       const { endpoint } = decision;
-      const taken = takenElsewhere(endpoint, others, this.context);
       if (taken) throw taken;
-      const read = describeRead(others);
       // Who names an endpoint knows it, but not who else may have it.
       if (inputs.adoptId === undefined || read !== "")
         log.info(declarations.aboutResource(inputs, adopts(endpoint) + read));
