@@ -1,7 +1,7 @@
 import type { HeadersLike } from "../../signature/headers";
 import { REFUSALS, refusalOf, responseTo } from "../responses";
 import type { LazyReceiver, Receiver, ReceiverResponse, Refusal } from "../types";
-import { receiverGetter } from "./start";
+import { receiverGetter } from "./lazyReceiver";
 
 /** A request of any platform. */
 export interface Sent {
