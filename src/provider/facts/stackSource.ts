@@ -67,7 +67,7 @@ export class StackSource {
     if (organization !== undefined) return `${organization}/${this.#project}/${this.#stack}`;
     const { PULUMI_BACKEND_URL: backend = "" } = this.command.environment;
     if (backend !== "" && !CLOUD.test(backend)) return this.#stack;
-    const listed = await this.#list();
+    const listed = await this.#namesakes();
     const running = listed.filter(({ isRunning }) => isRunning);
     const [found, another] = running.length === 1 ? running : listed;
     if (another === undefined) return found?.name ?? this.#stack;
@@ -107,11 +107,8 @@ export class StackSource {
     const signal = AbortSignal.timeout(OTHERS_MS);
     const states = new Map<string, Deployment>();
     const ownName = own.includes("/") ? own : `${SELF_MANAGED}/${this.#project}/${own}`;
-    const args = ["ls", "--all", "--json", "--fully-qualify-stack-names"];
-    const { stdout } = await this.#run(args, signal).catch(() => ({ stdout: "" }));
-    const listed = parseJson(stdout);
-    const rows: unknown[] = Array.isArray(listed) ? listed : [];
-    const names = rows.filter(isRecord).flatMap(({ name, resourceCount }) => {
+    const rows = await this.#list(["--all"], signal).catch(() => []);
+    const names = rows.flatMap(({ name, resourceCount }) => {
       const isOther = typeof name === "string" && name !== own && name !== ownName;
       return isOther && resourceCount !== 0 ? [name] : [];
     });
@@ -134,21 +131,25 @@ export class StackSource {
 
   /** Returns whether an update of the stack of this name is under way, and of no other one that it may be taken for. Only Pulumi Cloud tells. */
   async isRunning(name: string): Promise<boolean> {
-    const running = (await this.#list()).filter((each) => each.isRunning);
+    const running = (await this.#namesakes()).filter((each) => each.isRunning);
     const others = running.filter((each) => each.name !== name);
     return running.length > others.length && (this.place.organization !== undefined || others.length === 0);
   }
 
-  /** Lists the stacks of this project and name, by their full names. None if the list cannot be read: then nothing is concluded from it. */
-  async #list(): Promise<readonly { readonly name: string; readonly isRunning: boolean }[]> {
-    const args = ["ls", "--project", this.#project, "--json", "--fully-qualify-stack-names"];
-    const { stdout } = await this.#run(args);
-    const listed = parseJson(stdout);
-    const rows: unknown[] = Array.isArray(listed) ? listed : [];
-    return rows.filter(isRecord).flatMap(({ name, updateInProgress }) => {
+  /** Returns the stacks of this project and name, by their full names: one for each organization. */
+  async #namesakes(): Promise<readonly { readonly name: string; readonly isRunning: boolean }[]> {
+    const rows = await this.#list(["--project", this.#project]);
+    return rows.flatMap(({ name, updateInProgress }) => {
       const isOurs = typeof name === "string" && name.endsWith(`/${this.#project}/${this.#stack}`);
       return isOurs ? [{ name, isRunning: updateInProgress === true }] : [];
     });
+  }
+
+  /** Lists stacks by their full names. None if the list cannot be read: then nothing is concluded from it. */
+  async #list(which: readonly string[], signal?: AbortSignal): Promise<readonly Record<string, unknown>[]> {
+    const { stdout } = await this.#run(["ls", ...which, "--json", "--fully-qualify-stack-names"], signal);
+    const listed = parseJson(stdout);
+    return Array.isArray(listed) ? listed.filter(isRecord) : [];
   }
 
   #run(args: readonly string[], signal = AbortSignal.timeout(TIMEOUT_MS)) {
