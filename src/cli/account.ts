@@ -1,5 +1,5 @@
 import type { WebhooksClient, WebhooksClientOptions } from "../client";
-import { withClient } from "../program/lookup";
+import { withClient } from "../program/withClient";
 import { resolveSettings } from "../provider/settings";
 import { originOf } from "../provider/state";
 import type { Origin } from "../shared/permanent";

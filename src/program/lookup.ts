@@ -1,13 +1,12 @@
 import type { WebhooksClient } from "../client/client";
 import type { Endpoint, EndpointType } from "../client/endpoint";
 import { WebhookError } from "../client/errors";
-import type { WebhooksClientOptions } from "../client/options";
 import { ARGUMENTS } from "../provider/arguments";
 import { EndpointError } from "../provider/errors";
-import { type Configuration, type ResolvedSettings, resolveSettings } from "../provider/settings";
-import { describeResponse, hasResponse } from "../provider/shownResponse";
+import { type Configuration, resolveSettings } from "../provider/settings";
 import { sameUrl } from "../shared/url";
 import { countOf } from "../shared/words";
+import { withClient } from "./withClient";
 
 /** Which endpoints to look up. Default: all. */
 interface EndpointFilter {
@@ -59,25 +58,4 @@ function lookUp<T>(options: LookupOptions, ask: (client: WebhooksClient) => Prom
   const resolved = resolveSettings(options.configuration, options.environment);
   if ("problems" in resolved) throw new EndpointError("SETTINGS_INVALID", resolved.problems.join("; "));
   return withClient(resolved, options.warn, ask);
-}
-
-/** Opens the service for some work, and closes it. A refusal is shown by `warn`, if the settings say so, or its error says how to see it. */
-export async function withClient<T>(
-  { settings, showResponses }: ResolvedSettings,
-  warn: LookupOptions["warn"],
-  work: (client: WebhooksClient, connection: WebhooksClientOptions & { timeoutMs: number }) => Promise<T>,
-): Promise<T> {
-  const { timeoutSeconds, ...service } = settings;
-  const connection = { ...service, timeoutMs: timeoutSeconds * 1000 };
-  // Only now: most programs ask nothing, and the client takes undici, which would make each start 0.07 s longer.
-  const { WebhooksClient } = await import("../client/client");
-  const client = new WebhooksClient(connection);
-  try {
-    return await work(client, connection);
-  } catch (error) {
-    if (showResponses && hasResponse(error)) await warn(describeResponse(error, service.apiKey));
-    throw error;
-  } finally {
-    await client.close();
-  }
 }
