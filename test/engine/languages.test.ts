@@ -93,7 +93,7 @@ const compile: Readonly<Record<string, (folder: string) => Promise<string>>> = {
   nodejs: (folder) => {
     symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
     const tsc = join(root, "node_modules/typescript/bin/tsc");
-    const options = "--noEmit --strict --target es2020 --module commonjs --types node";
+    const options = "--noEmit --strict --skipLibCheck --target es2020 --module commonjs --types node";
     return project.shell(`cd '${folder}' && node '${tsc}' ${options} index.ts`);
   },
   go: (folder) => {
