@@ -1,4 +1,5 @@
 import { type ConnectionOptions, connectionProblems } from "../client/options";
+import { mistakeInSeconds } from "../shared/inputs";
 
 /** Where the service is and how to talk to it. */
 interface Settings extends ConnectionOptions {
@@ -35,8 +36,7 @@ export const SETTINGS = {
     variable: "WEBHOOKS_TIMEOUT_SECONDS",
     type: "number",
     byDefault: "30",
-    problem: (text) =>
-      !(Number(text) > 0 && Number(text) <= 3600) && "must be a number of seconds above 0, at most 3600",
+    problem: mistakeInSeconds,
   },
   showResponses: {
     variable: "WEBHOOKS_SHOW_RESPONSES",

@@ -12,3 +12,8 @@ export function unknownOptions(options: unknown, known: readonly string[], what:
     .filter(([name, value]) => value !== undefined && !known.includes(name))
     .map(([name]) => `${name} is not ${what}; use ${known.join(", ")}`);
 }
+
+/** Returns what is wrong with a limit in seconds, as the end of a sentence such as "timeoutSeconds …"; false if nothing is. */
+export function mistakeInSeconds(value: unknown): string | false {
+  return !(Number(value) > 0 && Number(value) <= 3600) && "must be a number of seconds above 0, at most 3600";
+}

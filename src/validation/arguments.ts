@@ -1,4 +1,4 @@
-import { UNKNOWN_VALUE, unknownOptions } from "../shared/inputs";
+import { mistakeInSeconds, UNKNOWN_VALUE, unknownOptions } from "../shared/inputs";
 import { parseJson } from "../shared/json";
 import { isHttpUrl } from "../shared/url";
 import { problemsOfSecrets } from "../signature/secret";
@@ -29,8 +29,8 @@ export function problemsOfArguments({ __provider: _, ...given }: ValidationInput
       "exactly one of secrets and receiver is needed: the signing secrets, or what receiverConfig returned",
     );
   else if (![signing].flat().includes(UNKNOWN_VALUE)) problems.push(...problemsOfSecrets(signing));
-  if (timeoutSeconds !== UNKNOWN_VALUE && !(Number(timeoutSeconds) > 0 && Number(timeoutSeconds) <= 3600))
-    problems.push("timeoutSeconds must be a number of seconds above 0, at most 3600");
+  const timeoutMistake = timeoutSeconds !== UNKNOWN_VALUE && mistakeInSeconds(timeoutSeconds);
+  if (timeoutMistake) problems.push(`timeoutSeconds ${timeoutMistake}`);
   return problems;
 }
 
