@@ -1,4 +1,4 @@
-import { JOB_EVENTS, VALIDATION_EVENT } from "../signature/event";
+import { isJobEvent, VALIDATION_EVENT } from "../signature/event";
 import { claimedId, readSignatureHeaders } from "../signature/headers";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
 import { memoryDedupe } from "./dedupe/memory";
@@ -148,5 +148,5 @@ export function startedReceiver<Events extends object>(
 
 /** Returns true for the service's own events that have a job id. */
 function isKeyed(delivery: Delivery): delivery is KeyedDelivery {
-  return (JOB_EVENTS as readonly unknown[]).includes(delivery.event) && delivery.jobId !== undefined;
+  return isJobEvent(delivery.event) && delivery.jobId !== undefined;
 }

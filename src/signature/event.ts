@@ -6,6 +6,10 @@ export type JobEvent = "job.running" | "job.succeeded" | "job.failed";
 
 export const JOB_EVENTS: readonly JobEvent[] = ["job.running", "job.succeeded", "job.failed"];
 
+export function isJobEvent(name: unknown): name is JobEvent {
+  return JOB_EVENTS.some((event) => event === name);
+}
+
 /** The type of the event that proves a receiver at deploy time (`validateReceiver`). A receiver calls no handler for it. */
 export const VALIDATION_EVENT = "webhook.validation";
 

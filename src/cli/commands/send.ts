@@ -6,7 +6,7 @@ import { parseJson } from "../../shared/json";
 import { postDelivery, textOf } from "../../shared/post";
 import { isSuccess } from "../../shared/status";
 import { PROGRAM } from "../../shared/words";
-import { JOB_EVENTS, readEvent } from "../../signature/event";
+import { isJobEvent, readEvent } from "../../signature/event";
 import { sign } from "../../signature/sign";
 import { deliveryHeaders, readCapture } from "../capture";
 import { CliError, DOCS } from "../errors";
@@ -77,8 +77,7 @@ export const send: Subcommand<Flags> = {
 /** Returns JSON whose data is as it was given, because parsing would change large numbers. @throws CliError `WRONG_USE` */
 function bodyOf(event = "", given: string | undefined): Buffer {
   const jobId = `job_${randomBytes(8).toString("hex")}`;
-  const isOfJob = JOB_EVENTS.some((each) => each === event);
-  const job = isOfJob ? { jobId, status: event.slice("job.".length) } : {};
+  const job = isJobEvent(event) ? { jobId, status: event.slice("job.".length) } : {};
   const data = given ?? JSON.stringify(job);
   if (parseJson(data) === undefined)
     throw new CliError("WRONG_USE", `--data must be JSON, such as '{"jobId":"job_1","status":"succeeded"}'`);
