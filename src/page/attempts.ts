@@ -1,6 +1,6 @@
 import type { HeaderPair } from "../shared/captureFile";
 import { isRefusal, isSuccess } from "../shared/status";
-import type { Tone, View } from "./layout";
+import type { Tone, View } from "./components";
 
 /** One attempt to deliver an event. */
 export interface Attempt {

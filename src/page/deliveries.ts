@@ -12,8 +12,19 @@ import {
   STATES,
   stateOf,
 } from "./attempts";
+import {
+  actionButton,
+  addressOf,
+  badge,
+  list,
+  live,
+  options,
+  pre,
+  short,
+  time,
+  type View,
+} from "./components";
 import { type Html, html } from "./html";
-import { actionButton, addressOf, badge, list, live, options, pre, short, time, type View } from "./layout";
 
 /** How many deliveries the page lists at most. */
 const LISTED = 100;

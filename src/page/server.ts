@@ -3,10 +3,10 @@ import { setTimeout as wait } from "node:timers/promises";
 import { LARGEST_BODY, readBody } from "../shared/body";
 import { captureFile } from "../shared/captureFile";
 import { headersOf } from "./attempts";
+import { addressOf, type View } from "./components";
 import { deliveriesTab, failedIn, type PageSource } from "./deliveries";
 import { isTrusted } from "./guard";
 import { html } from "./html";
-import { addressOf, type View } from "./layout";
 import { SCRIPT } from "./script";
 import { ICON, STYLE } from "./style";
 
