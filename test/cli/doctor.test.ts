@@ -81,6 +81,14 @@ test.each<[given: () => Partial<Backend>, finding: RegExp]>([
     /^note: .*registered jobs in shop\/dev\. .* \(OPERATION_INTERRUPTED\) pulumi refresh --clear-pending-creates --yes --non-interactive --stack dev$/,
   ],
   [
+    () => {
+      service.add({ url: elsewhere, type: "development" });
+      const outputs = originAt(service.url);
+      return dev({}, recorded("jobs", { id: "wh_2", url: elsewhere, outputs, more: { delete: true } }));
+    },
+    /^error: a run has replaced jobs in shop\/dev, and stopped before it deleted wh_2, .* \(OPERATION_INTERRUPTED\) pulumi up --yes --stack dev {3}# deletes/,
+  ],
+  [
     () => dev({}, gone()),
     /^error: .*no longer has old, which the stack dev manages \(ENDPOINT_GONE\) pulumi up --yes --refresh --stack dev {3}# remove adoptId/,
   ],
@@ -97,7 +105,7 @@ test.each<[given: () => Partial<Backend>, finding: RegExp]>([
       service.remove("wh_1");
       return recordedAt({ account: "ffffff" });
     },
-    /^error: The account of today's key \(fingerprint [0-9a-f]{6}\) has none of the endpoints that the stack dev registered with the key ffffff: it is another account \(jobs\) \(OTHER_ACCOUNT\) : "\$\{KEY:\?\}" && printf %s "\$KEY" \| pulumi config set --secret webhooks:apiKey --stack dev {3}# the key of before/,
+    /^error: The account of today's key \(fingerprint [0-9a-f]{6}\) has none of the endpoints that the stack dev registered with the key ffffff: it is another account \(jobs\) \(OTHER_ACCOUNT\) : "\$\{KEY:\?.*\}" && printf %s "\$KEY" \| pulumi config set --secret webhooks:apiKey --stack dev {3}# the key of before/,
   ],
   [
     () => recordedAt({ baseUrl: "https://b.example.com" }),
@@ -117,7 +125,7 @@ test.each<[given: () => Partial<Backend>, finding: RegExp]>([
   ],
   [
     () => ({ isKeySecret: false }),
-    /^error: webhooks:apiKey is stored without --secret.* \(SETTINGS_INVALID\) : "\$\{KEY:\?\}" && printf %s "\$KEY" \| pulumi config set --secret webhooks:apiKey --stack dev /,
+    /^error: webhooks:apiKey is stored without --secret.* \(SETTINGS_INVALID\) : "\$\{KEY:\?.*\}" && printf %s "\$KEY" \| pulumi config set --secret webhooks:apiKey --stack dev /,
   ],
 ])("doctor finds what is wrong with a stack, and says what to do %#", async (given, finding) => {
   await serve();
@@ -266,17 +274,39 @@ test("after a killed up and a destroy, doctor cleans up first and registers seco
   });
 });
 
-test("a key that was rotated leads to the same endpoints, and is in order", async () => {
+test("a key that was rotated leads to the same endpoints, and is in order once Pulumi has stored it", async () => {
   await serve();
-  const { findings, notChecked } = await findingsOf(recordedAt({ account: "ffffff" }));
+  const provider = (key: string, baseUrl = service.url) => ({
+    urn: "urn:pulumi:dev::shop::pulumi:providers:pulumi-nodejs::default",
+    type: "pulumi:providers:pulumi-nodejs",
+    id: "1",
+    inputs: {
+      "webhooks:apiKey": {
+        "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
+        plaintext: JSON.stringify(key),
+      },
+      "webhooks:baseUrl": baseUrl,
+    },
+  });
+  const rotated = jobs({ outputs: { ...originAt(service.url), account: "ffffff" } });
+  const stackWith = (stored: object) => ({
+    own: { dev: { resources: [root, rotated, stored] } } as Backend["own"] & object,
+  });
+  const { findings, notChecked } = await findingsOf(stackWith(provider(API_KEY)));
   expect(findings).toEqual([]);
   expect(notChecked).toEqual([
     expect.stringContaining(` probe ${url}`),
-    expect.stringMatching(
-      /refresh and destroy have today's API key.*`pulumi up --yes`.*`pulumi refresh --yes`/,
-    ),
     expect.stringContaining(" doctor --all"),
   ]);
+  const outdated =
+    /\(SETTINGS_OUTDATED\) pulumi up --yes --stack dev {3}# before any refresh, destroy or move/;
+  const oldKey = await theFinding(stackWith(provider("old-key")));
+  expect(oldKey).toMatch(/^error: .*dev stored another API key \(fingerprint [0-9a-f]{6}\) than today's/);
+  expect(oldKey).toMatch(outdated);
+  expect(oldKey).not.toContain("old-key");
+  const oldUrl = await theFinding(stackWith(provider(API_KEY, "https://b.example.com")));
+  expect(oldUrl).toMatch(/^error: .*dev stored another base URL \(https:\/\/b\.example\.com\) than today's/);
+  expect(oldUrl).toMatch(outdated);
 });
 
 test("a list that lags behind is no reason to call an endpoint gone", async () => {

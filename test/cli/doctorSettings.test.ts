@@ -18,7 +18,7 @@ test.each<[break_: () => unknown, code: string, remedy: RegExp]>([
   [
     () => service.rotateKey(API_KEY, "another-key"),
     "UNAUTHORIZED",
-    /^: "\$\{KEY:\?\}" && printf %s "\$KEY" \| pulumi config set --secret webhooks:apiKey --stack dev {3}# then pulumi up/,
+    /^: "\$\{KEY:\?.*\}" && printf %s "\$KEY" \| pulumi config set --secret webhooks:apiKey --stack dev {3}# then pulumi up/,
   ],
   [() => service.goOffline(), "UNREACHABLE", / doctor {3}# again, in a while; .*pulumi config$/],
   [

@@ -94,8 +94,12 @@ test("with the key of another account, nothing is registered, forgotten or left,
   expect([ids().sort(), count("other")]).toEqual([before, 0]);
   expect(Object.values(project.ids()).sort()).toEqual(before);
 
-  // Restored.
+  // Restored. The wrong key stays stored until the next up.
   await setKey(API_KEY);
+  expect((await run("doctor")).output).toMatch(
+    /stored another API key .*\(SETTINGS_OUTDATED\)\n {2}pulumi up/,
+  );
+  expect(await project.fail("refresh", "--yes", "--skip-preview")).toMatch(/\(OTHER_ACCOUNT\)/);
   expect(await project.up()).toMatch(/\+ 1 created/);
   expect(await project.refresh()).toMatch(/unchanged/);
   expect([count("default"), count("other")]).toEqual([3, 0]);

@@ -4,7 +4,7 @@ import { COMMAND, countOf, joined } from "../../../shared/words";
 import { type Account, withAccount } from "../../account";
 import { existenceIn } from "../../existence";
 import { type Entry, inventoryOf } from "../../inventory/inventory";
-import { readStacks } from "../../inventory/stacks";
+import { readStacks, selectedIn } from "../../inventory/stacks";
 import { allOption, jsonOption, stackOption } from "../../options";
 import type { Pulumi } from "../../pulumi";
 import type { Context, Subcommand } from "../../run";
@@ -14,6 +14,7 @@ import { listFindings } from "./listFindings";
 import { notCheckedIn } from "./notChecked";
 import { findingOf, KEY_COMMAND, keysOfAccount, settingsFindings, shownSettings } from "./settings";
 import { gaps, stackFindings } from "./stackFindings";
+import { storedOrigin } from "./storedSettings";
 import { readVersions, versionFindings } from "./versions";
 
 /** The commands of remedies that ask before they do something. */
@@ -50,11 +51,15 @@ export const doctor: Subcommand<Flags> = {
       settings.push(...shownSettings(account, env));
       let list: EndpointList;
       let keys: Set<string> | undefined;
+      let stored: Account["origin"] | undefined;
+      const selected = selectedIn(own);
+      const storing = selected?.work.mayRun === false ? storedOrigin(context, selected) : undefined;
+      const listing = output.during(() => "Waiting for the service…", account.client.list());
       try {
-        list = await output.during(() => "Waiting for the service…", account.client.list());
+        [list, stored] = await Promise.all([listing, storing]);
         keys = await keysOfAccount(account, stacks, list);
       } finally {
-        findings.push(...settingsFindings(account, pulumi, stacks, keys));
+        findings.push(...settingsFindings(account, pulumi, stacks, keys, stored));
       }
       const inventory = inventoryOf(list, stacks, account.connection.timeoutMs);
       entries = inventory.entries;
@@ -95,7 +100,7 @@ export const doctor: Subcommand<Flags> = {
       // It needs the service, too.
       ...(otherwise !== undefined && !blocked && { otherwise: toPaste(otherwise, context, undefined) }),
     }));
-    const notChecked = notCheckedIn(own, account?.origin, pulumi, all).map((each) =>
+    const notChecked = notCheckedIn(own, account, pulumi, all).map((each) =>
       toPaste(each, context, undefined),
     );
 
@@ -132,7 +137,8 @@ function toPaste(remedy: string, { pulumi, terminal }: Context, blocked: string 
     return againAfter(blocked, pulumi);
   if (terminal.isInteractive) return remedy;
   // An empty variable would be stored as an empty key.
-  const piped = process.platform === "win32" ? "type key.txt" : ': "${KEY:?}" && printf %s "$KEY"';
+  const piped =
+    process.platform === "win32" ? "type key.txt" : `: "\${KEY:?is to hold the API key}" && printf %s "$KEY"`;
   return remedy.replace(ASKS, "$& --yes").replace(ASKS_FOR_KEY, () => `${piped} | ${KEY_COMMAND}`);
 }
 

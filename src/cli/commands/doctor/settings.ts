@@ -5,6 +5,7 @@ import { providerNameOf, type Resource } from "../../../provider/facts/resource"
 import { SETTING_NAMES, SETTINGS } from "../../../provider/settings";
 import type { CodedError } from "../../../shared/codedError";
 import { foreign } from "../../../shared/escape";
+import type { Origin } from "../../../shared/permanent";
 import { namesOf } from "../../../shared/urn";
 import { COMMAND, quoted } from "../../../shared/words";
 import { type Account, NO_SETTINGS } from "../../account";
@@ -76,7 +77,11 @@ export function findingOf(
   }
   const shows =
     code === "REJECTED" ? "; webhooks:showResponses true lets pulumi show the service's reason" : "";
-  const remedy = `${withStack("pulumi config")}   # check these, follow the message, and run doctor again${shows}`;
+  const elsewhere =
+    code === "MALFORMED_RESPONSE"
+      ? "; if they are right, ask the operator of the service what responds there"
+      : "";
+  const remedy = `${withStack("pulumi config")}   # check these, follow the message, and run doctor again${shows}${elsewhere}`;
   return { ...finding, remedy };
 }
 
@@ -95,12 +100,14 @@ function undefinedIfGone(error: unknown): undefined {
  * Finds settings that hold a secret in plain text, or that lead elsewhere than those that the selected stack recorded.
  *
  * @param keys the fingerprints of those of today's account; undefined if the service could not be asked
+ * @param stored where the settings lead that Pulumi stored at the last `pulumi up`; undefined if nobody knows
  */
 export function* settingsFindings(
   account: Account,
   pulumi: Pulumi,
   { known }: Stacks,
   keys: ReadonlySet<string> | undefined,
+  stored: Origin | undefined,
 ): Generator<Finding> {
   const selected = selectedIn(known);
   const { configuration, origin } = account;
@@ -131,13 +138,29 @@ export function* settingsFindings(
   const strangers = recorded.filter(
     (each) => baseUrlOf(each) === origin.baseUrl && keys?.has(accountOf(each)) === false,
   );
-  if (strangers[0] === undefined) return;
-  yield found("OTHER_ACCOUNT", {
-    message: `${describeOtherAccount(`the stack ${selected.name}`, foreign(accountOf(strangers[0])), origin.account)} (${namesOf(strangers)})`,
-    remedy: `${correctingKey(account, selected, pulumi)}   # the key of before; then pulumi up. To move to another account, give the endpoints a WebhooksProvider with a new name after that`,
-    otherwise: `# instead, only if it is the same account, and all of them were deleted there; then pulumi up:\n${forgetting(
-      strangers.map(({ urn }) => urn),
-      ` --stack ${name}`,
-    )}`,
-  });
+  if (strangers[0] !== undefined)
+    yield found("OTHER_ACCOUNT", {
+      message: `${describeOtherAccount(`the stack ${selected.name}`, foreign(accountOf(strangers[0])), origin.account)} (${namesOf(strangers)})`,
+      remedy: `${correctingKey(account, selected, pulumi)}   # the key of before; then pulumi up. To move to another account, give the endpoints a WebhooksProvider with a new name after that`,
+      otherwise: `# instead, only if it is the same account, and all of them were deleted there; then pulumi up:\n${forgetting(
+        strangers.map(({ urn }) => urn),
+        ` --stack ${name}`,
+      )}`,
+    });
+  // Until that is mended, a run must not store today's settings.
+  else if (moved[0] === undefined && stored !== undefined && !isSameOrigin(stored, origin))
+    yield found("SETTINGS_OUTDATED", {
+      message: `the last run of the stack ${selected.name} stored ${describeStored(stored, origin)}: pulumi refresh and pulumi destroy use that, and so do the deletions of a move`,
+      remedy: `pulumi up --stack ${name}   # before any refresh, destroy or move to another provider`,
+    });
+}
+
+function isSameOrigin(one: Origin, other: Origin): boolean {
+  return one.account === other.account && one.baseUrl === other.baseUrl;
+}
+
+function describeStored(stored: Origin, today: Origin): string {
+  return stored.baseUrl === today.baseUrl
+    ? `another API key (fingerprint ${stored.account}) than today's (${today.account})`
+    : `another base URL (${foreign(stored.baseUrl)}) than today's (${today.baseUrl})`;
 }

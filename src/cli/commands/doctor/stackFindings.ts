@@ -101,6 +101,14 @@ export function* stackFindings(
       message: `a run was interrupted while it registered ${describeAll(creations)}. Nothing of that is open any more`,
       remedy: `${unlock}${CLEAR_OPERATIONS} --stack ${name}`,
     });
+  const leaving = state.endpoints.filter(
+    ({ id, delete: isLeaving }) => isLeaving && entries.some(({ endpoint }) => endpoint.id === id),
+  );
+  if (leaving.length > 0 && deployment.pending_operations.length === 0)
+    yield found("OPERATION_INTERRUPTED", {
+      message: `a run has replaced ${describeAll(leaving)}, and stopped before it deleted ${joined(leaving.map(({ id = "" }) => id))}, so each event is delivered to both`,
+      remedy: `${again}   # deletes what was replaced`,
+    });
   const lost = gone.filter((each) => each.stack === stack);
   const stopped = others.length > 0 && `${began} while it deleted or read ${describeAll(others)}`;
   const later = `${workRemark(work)}then doctor again, as deletions may end late`;
