@@ -45,7 +45,7 @@ test("doctor finds nothing where everything is in order, and shows where each se
   );
   expect(stdout).toMatch(/^The service lists 1 endpoint\.$/m);
   expect(stdout).toMatch(
-    /^Versions: .*\.\n\nEverything that was checked is in order\.\n\nNot checked: whether receivers run, .* probe https:\S+\nNot checked: the stacks of other projects, .* doctor --all\n$/m,
+    /^Versions: .*\.\n\nEverything that was checked is in order\.\n\nNot checked: whether receivers run, .* probe https:\S+\nNot checked: whether the program .*: pulumi preview\nNot checked: the stacks of other projects, .* doctor --all\n$/m,
   );
 });
 
@@ -296,6 +296,7 @@ test("a key that was rotated leads to the same endpoints, and is in order once P
   expect(findings).toEqual([]);
   expect(notChecked).toEqual([
     expect.stringContaining(` probe ${url}`),
+    expect.stringContaining(" declares these endpoints: pulumi preview"),
     expect.stringContaining(" doctor --all"),
   ]);
   const outdated =

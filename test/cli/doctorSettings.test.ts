@@ -113,10 +113,11 @@ test("doctor names the settings of a WebhooksProvider, which it does not read", 
   });
   expect(await findingsOf({ own })).toMatchObject({
     findings: [],
-    notChecked: [expect.anything(), expect.anything()],
+    notChecked: [expect.anything(), expect.anything(), expect.anything()],
   });
   expect(explicit).toMatchObject({
     notChecked: [
+      expect.anything(),
       expect.anything(),
       `the account of the WebhooksProvider eu: export WEBHOOKS_BASE_URL=${service.url} WEBHOOKS_API_KEY=…`,
       expect.anything(),

@@ -18,6 +18,8 @@ const OTHERS_MS = 10_000;
 
 /** The other stacks of a backend. */
 export interface OtherStacks {
+  /** The name of this run's own stack, in full. */
+  readonly own: string;
   /** Those that could be read, by their full names. */
   readonly states: ReadonlyMap<string, Deployment>;
   /** How many there are, without empty ones. */
@@ -118,7 +120,7 @@ export class StackSource {
       const printed = parseJson(result?.stdout ?? "");
       if (result?.exitCode === 0 && isRecord(printed)) states.set(name, printed.deployment ?? {});
     });
-    return { states, count: names.length };
+    return { own: ownName, states, count: names.length };
   }
 
   /** Returns whether a stack of this name can only be this run's, because nothing else has the name in the backend that the run uses. */

@@ -30,19 +30,21 @@ function takenElsewhere(
   others: OtherStacks | undefined,
   { origin, graceMs }: Pick<Context, "origin" | "graceMs">,
 ): EndpointError | undefined {
-  for (const [stack, deployment] of others?.states ?? []) {
+  if (others === undefined) return undefined;
+  for (const [stack, deployment] of others.states) {
     const holder = new StackState(deployment).holderOf(endpoint, { origin, graceMs });
     const isIts = holder?.kind === "own" && holder.resource.outputs?.baseUrl === origin.baseUrl;
     if (holder === undefined || !isIts || holder.resource.delete) continue;
-    const name = JSON.stringify(nameOf(holder.resource.urn));
+    const { urn } = holder.resource;
+    const name = JSON.stringify(nameOf(urn));
+    const move = `pulumi state move --source ${quoted(stack)} --dest ${quoted(others.own)} ${quoted(urn)}`;
     return new EndpointError(
       "ADOPT_TAKEN",
       `cannot adopt endpoint ${foreign(endpoint.id)}: the resource ${name} of the stack ${foreign(stack)} has it, and the first of two stacks that deletes it takes it from the other. Ways on:`,
       {
         ways: [
-          `To move it here, run \`pulumi state move --source ${quoted(stack)} ${quoted(holder.resource.urn)}\` (in a pipeline with --yes). If Pulumi says that a provider already exists in the destination stack, run ` +
-            `\`pulumi state delete ${quoted(holder.resource.urn)} --stack ${quoted(stack)}\`, and then this command again. Take the declaration out of the ` +
-            "other program only afterwards.",
+          `To move it here, run \`${move}\` (in a pipeline with --yes). Leave its declaration in the other program until that has succeeded. If Pulumi says ` +
+            `that a provider already exists in the destination stack, run \`pulumi state delete ${quoted(urn)} --stack ${quoted(stack)}\`, and then this command again.`,
           "If both need one, declare another url or type here.",
           `To see who has which endpoint, run ${commandLine("get", endpoint.id, " --all")}.`,
         ],

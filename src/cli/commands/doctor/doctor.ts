@@ -74,7 +74,7 @@ export const doctor: Subcommand<Flags> = {
     let blocked: string | undefined;
     const endpoints = await asking.catch((error) => {
       if (!(error instanceof CodedError)) throw error;
-      const finding = findingOf(error, account, pulumi, stacks);
+      const finding = findingOf(error, account, context, stacks);
       // What fails at another base URL than the recorded one, fails because of it.
       const at = findings.findIndex(({ code }) => code === "OTHER_BASE_URL") + 1;
       findings.splice(

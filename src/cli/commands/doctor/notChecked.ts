@@ -29,8 +29,9 @@ export function notCheckedIn(
   });
   const receivers = `whether receivers run, and have the secret that the service signs with: ${probe}`;
   const stacks = `the stacks of other projects, which may have these endpoints, too: ${withStack(`${COMMAND} doctor --all`)}`;
+  const program = `whether the program still declares these endpoints: ${withStack("pulumi preview")}`;
   return [
-    ...(selected.length === 0 ? [] : [receivers]),
+    ...(selected.length === 0 ? [] : [receivers, program]),
     ...new Set(accounts),
     ...(all || own.length === 0 ? [] : [stacks]),
   ];

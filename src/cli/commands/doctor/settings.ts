@@ -12,6 +12,7 @@ import { type Account, NO_SETTINGS } from "../../account";
 import { LOST_STATE } from "../../errors";
 import { type KnownStack, type Stacks, selectedIn } from "../../inventory/stacks";
 import { NO_BACKEND, type Pulumi } from "../../pulumi";
+import type { Context } from "../../run";
 import { type Finding, found } from "./finding";
 import { gettingStack } from "./stackFindings";
 
@@ -45,11 +46,16 @@ function correctingKey(
   return isInStack ? storingKey(selected, pulumi) : `export ${SETTINGS.apiKey.variable}=…`;
 }
 
+/** Returns the command that chooses a backend. The variable, where it is set, comes before a login. */
+function goingTo({ PULUMI_BACKEND_URL }: NodeJS.ProcessEnv): string {
+  return PULUMI_BACKEND_URL ? "export PULUMI_BACKEND_URL=…" : "pulumi login …";
+}
+
 /** Says why the settings could not be read, or the service not be asked. @param account undefined in the first case */
 export function findingOf(
   { code, detail }: CodedError,
   account: Account | undefined,
-  pulumi: Pulumi,
+  { env, pulumi }: Pick<Context, "env" | "pulumi">,
   stacks: Stacks,
 ): Finding {
   const { withStack } = pulumi;
@@ -68,18 +74,20 @@ export function findingOf(
   if (code === "PULUMI_FAILED" && detail.includes("passphrase"))
     return { ...finding, remedy: "export PULUMI_CONFIG_PASSPHRASE=…   # that of the stack" };
   if (code === "PULUMI_FAILED" && detail.includes(NO_BACKEND))
-    return { ...finding, remedy: "pulumi login …   # to the backend that has the stack" };
+    return {
+      ...finding,
+      remedy: `${goingTo(env)}   # the backend that has the stack. If that is a folder, is it mounted?`,
+    };
   // It would fail, too.
   if (code === "PULUMI_MISSING" || (code === "SETTINGS_INVALID" && detail.includes(NO_SETTINGS))) {
-    const next =
-      "then, in the folder of the program, pulumi stack select, or pulumi login to the backend that has the stack";
+    const next = `then, in the folder of the program, pulumi stack select, or go to the backend that has the stack: ${goingTo(env)}`;
     return { ...finding, remedy: gettingStack(stacks, `${next}; if none has it, follow ${LOST_STATE}`) };
   }
   const shows =
     code === "REJECTED" ? "; webhooks:showResponses true lets pulumi show the service's reason" : "";
   const elsewhere =
     code === "MALFORMED_RESPONSE"
-      ? "; if they are right, ask the operator of the service what responds there"
+      ? "; if they are right, something else responds in the service's place, and gets the API key: ask its operator"
       : "";
   const remedy = `${withStack("pulumi config")}   # check these, follow the message, and run doctor again${shows}${elsewhere}`;
   return { ...finding, remedy };

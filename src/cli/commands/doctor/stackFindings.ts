@@ -22,7 +22,10 @@ const REMEDIES: Readonly<Record<string, string>> = {
 };
 
 /** Returns what to do to have a stack. @param next the rest of a comment */
-export function gettingStack({ whyNone = "" }: Stacks, next: string): string {
+export function gettingStack({ known, whyNone = "" }: Stacks, next: string): string {
+  const own = known.filter(({ isOwn }) => isOwn);
+  if (own[0] !== undefined && own.length === 1)
+    return `pulumi stack select ${quoted(own[0].name)}   # ${next}`;
   return `${REMEDIES[whyNone] ?? "pulumi stack ls --all"}   # ${next}`;
 }
 
