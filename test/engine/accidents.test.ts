@@ -5,8 +5,7 @@ import { delimiter, join } from "node:path";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { read } from "../package/pages";
 import { fakeNpm } from "../package/terminal";
-import { API_KEY } from "./httpService";
-import { Project } from "./project";
+import { API_KEY, Project } from "./project";
 
 jest.setTimeout(300_000);
 

@@ -54,7 +54,7 @@ test.concurrent("with a relative backend in Pulumi.yaml and a program in src, an
     project.write("Pulumi.yaml", inSrc(NODE, `backend: { url: "${RELATIVE}?metadata=skip" }\n`));
     const declared = allAt(TWENTY);
     project.declare(declared);
-    await project.succeed("stack", "ls");
+    await project.makeStack();
     await endUp(world, 10, sigkill);
     expect(await project.up()).toMatch(/took over wh_\d+/);
     service.expectExactly(project, declared);

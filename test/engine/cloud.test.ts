@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { secret } from "../receiver/support";
 import type { Switches } from "./cloud/cloudStack";
 import { inCloudWorld, useLogin } from "./cloud/cloudWorld";
-import { API_KEY, type World } from "./httpService";
+import type { World } from "./httpService";
 import { type End, endUp, interruptUp, type Moment, sigkill, sigkillOfTheEngine } from "./interruption";
 import { NativeProject } from "./nativeProject";
-import { allAt, at, type Declared, Project } from "./project";
+import { API_KEY, allAt, at, type Declared, Project } from "./project";
 
 jest.setTimeout(600_000);
 
@@ -81,7 +81,7 @@ test.concurrent("while an up works, doctor says to wait, and the command deletes
   inCloudWorld(Project, { config, switches: before }, async ({ project, service }) => {
     const declared = allAt(["a", "b", "c"]);
     project.declare(declared);
-    await project.succeed("stack", "ls");
+    await project.makeStack();
     const stray = service.add({ url: at("stray").url, made: Date.now() - 2 * 3_600_000 });
     // Slower than the commands beside it.
     service.fault({ operation: "register", kind: "late-response", delayMs: 9_000, times: 9 });
@@ -201,7 +201,7 @@ test.concurrent.each<[string, End, Partial<Switches>]>([
   "a kill of %s leaves no operation: the next up stops and names the endpoints, and one with ifExists adopts them",
   (_, end, switches) =>
     inCloudWorld(Project, { config, switches }, async (world) => {
-      await world.project.succeed("stack", "ls");
+      await world.project.makeStack();
       world.project.declare(TEN);
       await endUp(world, 5, end);
       await stopsAndAdopts(world, TEN);

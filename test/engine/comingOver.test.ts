@@ -2,9 +2,9 @@ import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as ts from "typescript";
 import { snippetsOf } from "../receiver/readme/snippets";
-import { API_KEY, inWorld, type World } from "./httpService";
+import { inWorld, type World } from "./httpService";
 import { NativeProject } from "./nativeProject";
-import { at, type Declared, JAVASCRIPT, Project } from "./project";
+import { API_KEY, at, type Declared, JAVASCRIPT, Project } from "./project";
 
 // The ways of docs/coming-over.md. What `adopt` writes is run in commands.test.ts.
 

@@ -4,8 +4,7 @@ import * as ts from "typescript";
 import { OUTPUT_LINE } from "../../src/cli/commands/doctor/stackFindings";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { AFTER_INPUT } from "../../src/shared/permanent";
-import { API_KEY } from "./httpService";
-import { Project } from "./project";
+import { API_KEY, Project } from "./project";
 
 jest.setTimeout(300_000);
 

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Fault, Habits } from "../provider/fakeService";
-import { API_KEY, inWorld } from "./httpService";
-import { allAt, Project } from "./project";
+import { inWorld } from "./httpService";
+import { API_KEY, allAt, Project } from "./project";
 
 jest.setTimeout(300_000);
 

@@ -4,10 +4,7 @@ import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { systemClock } from "../../src/client/clock";
 import { type Dispatcher, FakeService, type Habits, type Registered } from "../provider/fakeService";
-import type { Declared, Project, ProjectOptions } from "./project";
-
-/** With characters that no ciphertext of a state has by chance. */
-export const API_KEY = "k3y-of-default";
+import { API_KEY, type Declared, type Project, type ProjectOptions } from "./project";
 
 /** The service of the tests of the provider, behind a real socket. It shares no code with the emulator. */
 export class HttpService extends FakeService {

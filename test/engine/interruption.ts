@@ -82,7 +82,7 @@ export async function inInterruptedWorld<P extends Project>(
   await inWorld(Kind, { config: { ...limit, ...config }, ...options }, async (world) => {
     // A kill can leave a file of attributes empty, and then no command can read the state (engine rule 26).
     world.project.env.PULUMI_BACKEND_URL += "?metadata=skip";
-    await world.project.succeed("stack", "ls");
+    await world.project.makeStack();
     await act(world);
   });
 }

@@ -3,8 +3,8 @@ import type { Registered } from "../provider/fakeService";
 import { secret } from "../receiver/support";
 import { always, closeServers, ours, serve } from "../validation/receivers";
 import { PulumiCloud } from "./cloud/pulumiCloud";
-import { API_KEY, HttpService } from "./httpService";
-import { allAt, at, type Declared, Project } from "./project";
+import { HttpService } from "./httpService";
+import { API_KEY, allAt, at, type Declared, Project } from "./project";
 
 jest.setTimeout(300_000);
 

@@ -3,8 +3,7 @@ import { delimiter, join } from "node:path";
 import { type Emulator, startEmulator } from "../../src/emulator";
 import { commandsOf, read } from "../package/pages";
 import { fakeNpm, Terminal } from "../package/terminal";
-import { API_KEY } from "./httpService";
-import { allAt, Project } from "./project";
+import { API_KEY, allAt, Project } from "./project";
 
 jest.setTimeout(300_000);
 

@@ -2,9 +2,9 @@ import { join } from "node:path";
 import type { Registered } from "../provider/fakeService";
 import { otherSecret, secret } from "../receiver/support";
 import { closeServers, ours, serve } from "../validation/receivers";
-import { API_KEY, HttpService } from "./httpService";
+import { HttpService } from "./httpService";
 import { NativeProject } from "./nativeProject";
-import { at, JAVASCRIPT } from "./project";
+import { API_KEY, at, JAVASCRIPT } from "./project";
 
 jest.setTimeout(300_000);
 

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { type Emulator, startEmulator } from "../../src/emulator";
-import { API_KEY } from "./httpService";
-import { allAt, JAVASCRIPT, Project } from "./project";
+import { API_KEY, allAt, JAVASCRIPT, Project } from "./project";
 
 jest.setTimeout(300_000);
 
@@ -25,7 +24,7 @@ const run = async (...args: string[]) => project.run(process.execPath, command, 
 const ids = () => emulator.endpoints().map(({ id }) => id);
 
 test("while a colleague's up runs, doctor says to wait, nothing of it is deleted or adopted, and afterwards all is in order", async () => {
-  await project.succeed("stack", "ls");
+  await project.makeStack();
   project.declare(allAt(PATHS), 'exports.receiver = "none";');
   const stray = emulator.add({
     url: "https://hooks.example.com/stray",

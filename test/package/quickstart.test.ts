@@ -54,7 +54,7 @@ test("the README's quick start, typed as it stands, registers the endpoint of th
   expect(commands).toHaveLength(5);
   const { calls } = fakeNpm(project);
   project.write("index.ts", program?.code ?? "");
-  await project.succeed("stack", "ls");
+  await project.makeStack();
   for (const command of commands) {
     const answer = command.endsWith("apiKey") ? emulator.apiKey : SECRET;
     await type(command.replace("https://api.example.com/v1", emulator.url), answer);
