@@ -90,67 +90,54 @@ function kill(name: string, type: "creating" | "deleting") {
 const changes = () => emulator.requests.filter(({ method }) => method !== "GET").map(({ method }) => method);
 const IN_ORDER = /Everything that was checked is in order\./;
 
-// An interrupted creation is dated by its resource, so each needs one that was just registered.
-test.each<[Surroundings, created: string, deleted: string]>([
-  ["a pipe", "b", "c"],
-  ["a terminal", "c", "b"],
-])(
-  "in %s, the remedies of doctor, run as they are printed, put in order what a killed up and a killed destroy left",
-  async (where, created, deleted) => {
-    const agreed = where === "a pipe" ? " --yes" : "";
-    const first = await doctor(where);
-    expect(first.output).toMatch(IN_ORDER);
-    expect(first.output).toMatch(
-      /^Not checked: whether receivers run, .*: npx pulumi-webhook-endpoints probe /m,
-    );
-    const run = async (command: string) => {
-      const { exitCode, output } = await typed(command, where);
-      if (exitCode !== 0) throw new Error(`${command}: ${output}`);
-      return output;
-    };
+/** Runs a command that a person or a pipeline types, which must succeed. */
+async function run(command: string, where: Surroundings) {
+  const { exitCode, output } = await typed(command, where);
+  if (exitCode !== 0) throw new Error(`${command}: ${output}`);
+}
 
-    // A killed `up`, and an endpoint that somebody registered twice.
-    kill(created, "creating");
-    emulator.add({ url: "https://hooks.example.com/a", type: "production" });
-    emulator.clearRequests();
-    const killed = await doctor(where);
-    expect(killed.remedies).toEqual([
-      [
-        "DUPLICATE",
-        expect.stringMatching(new RegExp(`^npx pulumi-webhook-endpoints delete${agreed} wh_\\w+ `)),
-      ],
-      [
-        "OPERATION_INTERRUPTED",
-        expect.stringMatching(
-          new RegExp(
-            `^pulumi cancel --yes --stack dev && pulumi up${agreed} --stack dev {3}# if this stays, `,
-          ),
-        ),
-      ],
-    ]);
-    expect((await typed(`pulumi up${agreed}`, where)).output).toMatch(/currently locked/);
-    for (const [, remedy] of killed.remedies) await run(remedy);
-    expect(changes()).toEqual(["DELETE"]);
-    const healed = await doctor(where);
-    expect(healed.remedies).toEqual([
-      ["OPERATION_INTERRUPTED", "pulumi refresh --clear-pending-creates --yes --non-interactive --stack dev"],
-    ]);
-    for (const [, remedy] of healed.remedies) await run(remedy);
-    expect((await doctor(where)).output).toMatch(IN_ORDER);
+test("the remedies of doctor, run as a person types them, put in order what a killed up left", async () => {
+  const first = await doctor("a terminal");
+  expect(first.output).toMatch(IN_ORDER);
+  expect(first.output).toMatch(
+    /^Not checked: whether receivers run, .*: npx pulumi-webhook-endpoints probe /m,
+  );
 
-    // A killed `destroy`.
-    kill(deleted, "deleting");
-    const gone = await doctor(where);
-    const unlock = "pulumi cancel --yes --stack dev && pulumi";
-    expect(gone.remedies).toEqual([
-      ["ENDPOINT_GONE", expect.stringMatching(`^${unlock} up${agreed} --refresh --stack dev {3}#`)],
-    ]);
-    expect(gone.output).toMatch(new RegExp(`^ {2}${unlock} destroy${agreed} --stack dev {3}# instead`, "m"));
-    for (const [, remedy] of gone.remedies) await run(remedy);
-    expect((await doctor(where)).output).toMatch(IN_ORDER);
-    expect(emulator.endpoints()).toHaveLength(3);
-  },
-);
+  // An interrupted creation is dated by its resource, which was just registered. Besides, somebody registered an endpoint twice.
+  kill("b", "creating");
+  emulator.add({ url: "https://hooks.example.com/a", type: "production" });
+  emulator.clearRequests();
+  const killed = await doctor("a terminal");
+  expect(killed.remedies).toEqual([
+    ["DUPLICATE", expect.stringMatching(/^npx pulumi-webhook-endpoints delete wh_\w+ /)],
+    [
+      "OPERATION_INTERRUPTED",
+      expect.stringMatching(/^pulumi cancel --yes --stack dev && pulumi up --stack dev {3}# if this stays, /),
+    ],
+  ]);
+  expect((await typed("pulumi up", "a terminal")).output).toMatch(/currently locked/);
+  for (const [, remedy] of killed.remedies) await run(remedy, "a terminal");
+  expect(changes()).toEqual(["DELETE"]);
+  const healed = await doctor("a terminal");
+  expect(healed.remedies).toEqual([
+    ["OPERATION_INTERRUPTED", "pulumi refresh --clear-pending-creates --yes --non-interactive --stack dev"],
+  ]);
+  for (const [, remedy] of healed.remedies) await run(remedy, "a terminal");
+  expect((await doctor("a terminal")).output).toMatch(IN_ORDER);
+});
+
+test("the remedies of doctor, run as they are printed in a pipe, put in order what a killed destroy left", async () => {
+  kill("c", "deleting");
+  const gone = await doctor("a pipe");
+  const unlock = "pulumi cancel --yes --stack dev && pulumi";
+  expect(gone.remedies).toEqual([
+    ["ENDPOINT_GONE", expect.stringMatching(`^${unlock} up --yes --refresh --stack dev {3}#`)],
+  ]);
+  expect(gone.output).toMatch(new RegExp(`^ {2}${unlock} destroy --yes --stack dev {3}# instead`, "m"));
+  for (const [, remedy] of gone.remedies) await run(remedy, "a pipe");
+  expect((await doctor("a pipe")).output).toMatch(IN_ORDER);
+  expect(emulator.endpoints()).toHaveLength(3);
+});
 
 test("the four lines for the night are those that doctor and Pulumi advise", () => {
   const [, block = ""] = /```sh\n(.*?)```/s.exec(read("docs/errors.md")) ?? [];
