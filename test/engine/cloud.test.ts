@@ -194,7 +194,7 @@ async function stopsAndAdopts({ project, service }: World, declared: Declared): 
 }
 
 test.concurrent.each<[string, End, Partial<Switches>]>([
-  ["all of a run without a journal", sigkill, NO_JOURNAL],
+  // That of all of a run is below.
   ["the engine without a journal", sigkillOfTheEngine, NO_JOURNAL],
   ["all of a run whose journal is dropped by `pulumi cancel`", sigkill, { keepsCancelled: false }],
 ])(

@@ -23,8 +23,7 @@ const endpoints = (count: number, args: object = {}): Declared =>
   );
 
 test.concurrent.each([
-  ["three kills in a row", [1, 2, 3], sigkill],
-  ["a late kill and three early ones", [7, 1, 2, 3], sigkill],
+  ["an early kill, a late one and two more early ones", [1, 7, 2, 3], sigkill],
   ["Ctrl-C twice", [5], ctrlCTwice],
 ] as const)(
   "after %s, a plain up ends with exactly what is declared, and equal endpoints of others stay",
