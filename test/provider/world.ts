@@ -55,6 +55,7 @@ export class World {
   /** The plugin processes of the command under way. */
   #processes: { isDead: boolean; readonly die: (error: Error) => void }[] = [];
   #cancelling = new AbortController();
+  readonly #spelled = new Map<string, string>();
 
   constructor(habits: Habits = {}, shows: Shows = "so far") {
     this.pulumi = new PulumiModel(this.stack, shows);
@@ -187,7 +188,10 @@ export class World {
 
   /** Returns one string for what is equal at the service: in an account, as it stores it. */
   keyIn(provider: string | undefined, { url, type }: Identity): string {
-    return `${accountOf(provider)}: ${keyOf({ url: this.service.spelled(url), type })}`;
+    const declared = `${type} ${url}`;
+    const known = this.#spelled.get(declared) ?? keyOf({ url: this.service.spelled(url), type });
+    this.#spelled.set(declared, known);
+    return `${accountOf(provider)}: ${known}`;
   }
 
   /** Returns the same of a resource, or of an operation; undefined if the state encrypts its url. */
@@ -256,11 +260,14 @@ function behindGrpc(
   plugin: ReturnType<typeof createProvider>,
   { death, isNative }: { readonly death: Promise<never>; readonly isNative: boolean },
 ): Verbs {
-  const defined = (_: string, value: unknown) => {
-    if (value === undefined && !isNative) throw new Error("it is undefined");
-    return value;
+  const copy = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(copy);
+    if (typeof value !== "object" || value === null) return value;
+    const defined = Object.entries(value).filter(([, each]) => each !== undefined);
+    if (!isNative && defined.length < Object.keys(value).length) throw new Error("it is undefined");
+    return Object.fromEntries(defined.map(([key, each]) => [key, copy(each)]));
   };
-  const sent = <T>(value: T): T => JSON.parse(JSON.stringify(value, defined));
+  const sent = <T>(value: T) => copy(value) as T;
   const call =
     (verb: (...args: never[]) => Promise<unknown>) =>
     async (...args: unknown[]) => {
