@@ -41,8 +41,8 @@ export async function withAccount<T>(context: Context, work: (account: Account) 
   const { settings, providerName } = resolved;
   const origin = originOf({ ...settings, providerName });
   const warn = (message: string) => output.warn(message);
-  return withClient(resolved, warn, (client, connection) =>
-    work({ origin, client, connection, configuration: found.value }),
+  return withClient(resolved, warn, (client) =>
+    work({ origin, client, connection: settings, configuration: found.value }),
   );
 }
 

@@ -1,5 +1,4 @@
 import type { WebhooksClient } from "../client/client";
-import type { WebhooksClientOptions } from "../client/options";
 import type { ResolvedSettings } from "../provider/settings";
 import { describeResponse, hasResponse } from "../provider/shownResponse";
 
@@ -7,17 +6,15 @@ import { describeResponse, hasResponse } from "../provider/shownResponse";
 export async function withClient<T>(
   { settings, showResponses }: ResolvedSettings,
   warn: (message: string) => unknown,
-  work: (client: WebhooksClient, connection: WebhooksClientOptions & { timeoutMs: number }) => Promise<T>,
+  work: (client: WebhooksClient) => Promise<T>,
 ): Promise<T> {
-  const { timeoutSeconds, ...service } = settings;
-  const connection = { ...service, timeoutMs: timeoutSeconds * 1000 };
   // Only now: most programs ask nothing, and the client takes undici, which would make each start 0.07 s longer.
   const { WebhooksClient } = await import("../client/client");
-  const client = new WebhooksClient(connection);
+  const client = new WebhooksClient(settings);
   try {
-    return await work(client, connection);
+    return await work(client);
   } catch (error) {
-    if (showResponses && hasResponse(error)) await warn(describeResponse(error, service.apiKey));
+    if (showResponses && hasResponse(error)) await warn(describeResponse(error, settings.apiKey));
     throw error;
   } finally {
     await client.close();

@@ -41,19 +41,18 @@ function assemble(
   options: RunOptions,
 ) {
   const { engine, clock, dispatcher } = options;
-  const { timeoutSeconds, ...connection } = settings;
   const { cancelled } = engine;
-  const timeoutMs = timeoutSeconds * 1000;
+  const { timeoutMs } = settings;
   const graceMs = gracePeriodFor(timeoutMs);
-  const origin = originOf({ ...connection, providerName });
+  const origin = originOf({ ...settings, providerName });
   const log = oncePerMessage(engine);
   const onWait = ({ operation, delayMs, statusCode }: Wait) => {
     if (delayMs < WORTH_A_LINE_MS) return;
     const reason = statusCode === undefined ? "did not answer" : `answered ${statusCode}`;
     log.info(`${operation} waits ${Math.ceil(delayMs / 1000)} s: the service ${reason}`);
   };
-  const client = new WebhooksClient({ ...connection, timeoutMs, onWait, dispatcher }, { clock, cancelled });
-  const showResponsesWithout = showResponses ? connection.apiKey : undefined;
+  const client = new WebhooksClient({ ...settings, onWait, dispatcher }, { clock, cancelled });
+  const showResponsesWithout = showResponses ? settings.apiKey : undefined;
   const service = new Service(client, { clock, log, cancelled, showResponsesWithout });
   const [endpoints, registrations, declarations] = [new Endpoints(), new Registrations(), new Declarations()];
   const onGone = (id: string) => endpoints.noteDeleted(id);

@@ -1,10 +1,10 @@
 import { type ConnectionOptions, connectionProblems } from "../client/options";
 import { mistakeInSeconds } from "../shared/inputs";
 
-/** Where the service is and how to talk to it. */
+/** Where the service is and how to talk to it: the options of its client. */
 interface Settings extends ConnectionOptions {
-  /** For a whole operation, in seconds. */
-  readonly timeoutSeconds: number;
+  /** For a whole operation, in milliseconds. */
+  readonly timeoutMs: number;
 }
 
 /** What a registration may do if the service already has such an endpoint. */
@@ -102,7 +102,7 @@ export function resolveSettings(
     if (wrong) problems.push(`${name} ${wrong}; ${where}`);
   }
   const { baseUrl = "", apiKey = "", apiKeyHeader, apiKeyScheme, timeoutSeconds, ifExists = "" } = texts;
-  const settings = { baseUrl, apiKey, apiKeyHeader, apiKeyScheme, timeoutSeconds: Number(timeoutSeconds) };
+  const settings = { baseUrl, apiKey, apiKeyHeader, apiKeyScheme, timeoutMs: Number(timeoutSeconds) * 1000 };
   for (const { option, problem } of connectionProblems(settings)) {
     if (settings[option] !== "")
       problems.push(`${option} ${problem}; set it with ${placesOf(option, withStack)}`);

@@ -134,14 +134,15 @@ test("each program of a process is warned once of an API key in plain text, by w
 });
 
 test("a WebhooksProvider passes its settings as strings, its key as a secret, and its name, which the environment cannot set", async () => {
-  const settings = { baseUrl: "https://example.com", apiKey: "key", timeoutSeconds: 7 };
-  const provider = new WebhooksProvider("staging", settings);
+  const service = { baseUrl: "https://example.com", apiKey: "key" };
+  const provider = new WebhooksProvider("staging", { ...service, timeoutSeconds: 7 });
   await known(provider.urn);
   expect(await pulumi.isSecret(pulumi.output(provider.programSettings["webhooks:apiKey"]))).toBe(true);
   const { "webhooks:apiKey": _key, ...inputs } = passed.get("staging") ?? {}; // the mocks wrap secrets
   const values = new Map<string, unknown>(Object.entries({ ...inputs, "webhooks:apiKey": "key" }));
   const resolved = () =>
     resolveSettings((name) => values.get(name) as string | undefined, { WEBHOOKS_PROVIDER_NAME: "other" });
+  const settings = { ...service, timeoutMs: 7_000 };
   expect(resolved()).toMatchObject({ providerName: "staging", settings });
   values.delete("webhooks:providerName");
   expect(resolved()).toMatchObject({ providerName: "" });

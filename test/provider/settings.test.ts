@@ -26,7 +26,7 @@ test("settings come from the configuration first, then from the environment, the
       baseUrl: environment.WEBHOOKS_BASE_URL,
       apiKey: "k3y",
       apiKeyScheme: "Bearer",
-      timeoutSeconds: 30,
+      timeoutMs: 30_000,
     },
     showResponses: false,
     ifExists: "fail",
