@@ -4,7 +4,8 @@ const TOLERANCE_MS = 5_000;
 export const LAG_MS = 5_000;
 /** `Date` has whole seconds, and services print times with more or fewer digits. In milliseconds. */
 export const PRECISION_MS = 1_000;
-const LEAST_GRACE_MS = 20_000;
+/** How long after a registration was sent the service may make its endpoint, at least, in milliseconds. */
+export const LEAST_GRACE_MS = 20_000;
 /** How long a wait must be to be worth a line, in milliseconds. */
 export const WORTH_A_LINE_MS = 1_000;
 

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type Endpoint, type EndpointList, WebhookError, type WebhooksClient } from "../../../client";
 import { type Clock, sleep } from "../../../client/clock";
 import { rowsOf } from "../../../client/endpoint";
+import { LAG_MS } from "../../../provider/facts/time";
 import {
   dateOf,
   type Outcome,
@@ -12,8 +13,6 @@ import {
   type Verdict,
 } from "./verdicts";
 
-/** How long a list may lag behind a registration or a deletion, in milliseconds. */
-const LAG_MS = 5_000;
 const PAUSE_MS = 250;
 
 interface CheckOptions {

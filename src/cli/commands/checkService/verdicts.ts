@@ -1,10 +1,7 @@
 import type { Endpoint, EndpointList, WebhookError } from "../../../client";
-import { isInWindow, parseTimestamp } from "../../../provider/facts/time";
+import { isInWindow, LEAST_GRACE_MS, parseTimestamp } from "../../../provider/facts/time";
 import { normalizeUrl } from "../../../shared/url";
 import type { ClauseId } from "./clauses";
-
-/** How long after `Date` an endpoint may say that it was created, in milliseconds. */
-const GRACE_PERIOD_MS = 20_000;
 
 /** Whether a service keeps a clause, undefined if nobody can tell, and what came back. */
 export type Verdict = readonly [clause: ClauseId, isKept: boolean | undefined, cameBack: string];
@@ -25,7 +22,7 @@ export function typeVerdict(clause: ClauseId, { value, cameBack }: Outcome<Endpo
 export function timestampVerdict({ createdAt }: Endpoint, before: EndpointList): Verdict {
   const { serverTime } = before;
   const made = parseTimestamp(createdAt) ?? Number.NaN;
-  const isInTime = serverTime === null ? undefined : isInWindow(made, serverTime, GRACE_PERIOD_MS);
+  const isInTime = serverTime === null ? undefined : isInWindow(made, serverTime, LEAST_GRACE_MS);
   const cameBack = `createdAt is ${JSON.stringify(createdAt)}, and Date was ${dateOf(before)}`;
   return ["timestamps", isInTime, cameBack];
 }
