@@ -1,6 +1,7 @@
 import type { ChannelInterface, connectivityState } from "@grpc/grpc-js";
 import { messageLine } from "../shared/escape";
 import { cancellation, sdkBeside } from "../shared/undocumented";
+import { nameOf } from "../shared/urn";
 
 /** Writes to the terminal, through the engine. */
 export interface EngineLog {
@@ -8,9 +9,9 @@ export interface EngineLog {
   info(message: string): void;
 }
 
-/** Begins a message with the resource that it is about: the engine shows it without. */
-export function aboutResource(name: string | undefined, message: string): string {
-  return name === undefined ? message : `WebhookEndpoint ${JSON.stringify(name)}: ${message}`;
+/** Begins a message with the resource that it is about: the engine shows it without. @param urn undefined or "" if nobody told it */
+export function aboutResource(urn: string | undefined, message: string): string {
+  return urn ? `WebhookEndpoint ${JSON.stringify(nameOf(urn))}: ${message}` : message;
 }
 
 /** What a provider can ask of the engine that started it. */

@@ -3,7 +3,6 @@ import { systemClock } from "../client/clock";
 import { foreign } from "../shared/escape";
 import { UNKNOWN_VALUE } from "../shared/inputs";
 import { AFTER_INPUT } from "../shared/permanent";
-import { nameOf } from "../shared/urn";
 import { changedArguments, checkArguments, declaredArguments, recordedArguments } from "./arguments";
 import { aboutResource, connectEngine } from "./engine";
 import { EndpointError, explained, PendingError, settingsUnusable } from "./errors";
@@ -65,7 +64,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
           declarations.noteSpent(inputs);
         // Once: whoever keeps the endpoint as it is has read it.
         if (willCreate || olds.url !== args.url || olds.type !== args.type)
-          for (const warning of warnings) log.warn(aboutResource(urn && nameOf(urn), warning));
+          for (const warning of warnings) log.warn(aboutResource(urn, warning));
         if (willCreate) {
           const otherAccount = await creationCheck.refusalOfAccount(() => originCheck.assertNewIsHere());
           problems.push(...otherAccount);

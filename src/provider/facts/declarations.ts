@@ -1,5 +1,4 @@
 import { normalizeUrl } from "../../shared/url";
-import { nameOf } from "../../shared/urn";
 import { keyOfArguments } from "../arguments";
 import { aboutResource } from "../engine";
 import type { EndpointInputs } from "../state";
@@ -52,6 +51,6 @@ export class Declarations {
   /** Begins a message with the resource that has these inputs, unless several have. */
   aboutResource(inputs: EndpointInputs, message: string): string {
     const [urn, ...others] = this.urnsOf(inputs);
-    return aboutResource(others.length > 0 || urn === undefined ? undefined : nameOf(urn), message);
+    return aboutResource(others.length > 0 ? undefined : urn, message);
   }
 }

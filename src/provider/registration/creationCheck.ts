@@ -88,7 +88,7 @@ export class CreationCheck {
     const { id } = endpoint;
     const all = (this.#adopting.get(id) ?? new Set<string>()).add(urn);
     this.#adopting.set(id, all);
-    log.info(about(urn, adopts(endpoint) + read));
+    log.info(aboutResource(urn, adopts(endpoint) + read));
     this.#warnOfIp(inputs, id, urn);
     if (all.size === 1) return;
     const names = [...all].map((each) => foreign(JSON.stringify(nameOf(each)))).join(" and ");
@@ -103,7 +103,7 @@ export class CreationCheck {
     const warning =
       `endpoint ${foreign(id)} is adopted as it is. The service does not tell its ip, so nothing shows that it has the declared one. To be sure, adopt ` +
       "it without ip, and add ip in a later run, which registers an endpoint with it in its place.";
-    this.context.log.warn(about(urn, warning));
+    this.context.log.warn(aboutResource(urn, warning));
   }
 
   /** Returns the service's time; undefined if it tells none, or cannot be asked now. */
@@ -122,8 +122,4 @@ export class CreationCheck {
       );
     return [];
   }
-}
-
-function about(urn: string, message: string): string {
-  return aboutResource(urn === "" ? undefined : nameOf(urn), message);
 }
