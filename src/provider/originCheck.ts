@@ -112,13 +112,6 @@ export class OriginCheck {
     await this.#assertSameOrigin(id, state);
   }
 
-  /** @throws EndpointError `OTHER_ACCOUNT` if something new would be registered in another account than the rest of the stack */
-  async assertNewIsHere(): Promise<void> {
-    const { accounts } = this.context;
-    const key = await accounts.otherKey();
-    if (key !== undefined) throw await accounts.stop("what this stack has", key);
-  }
-
   /** @throws EndpointError `OTHER_BASE_URL` or `OTHER_ACCOUNT` when a resource was recorded at another service than today's */
   async #assertSameOrigin(id: string, state: EndpointState): Promise<void> {
     const { accounts } = this.context;

@@ -57,7 +57,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       if ("problems" in result)
         problems.push(...result.problems.map((problem) => `${problem} (SETTINGS_INVALID)`));
       else if (problems.length === 0) {
-        const { creationCheck, declarations, ifExists, log, originCheck, registrar } = result.run;
+        const { creationCheck, declarations, ifExists, log, registrar } = result.run;
         const inputs = { ifExists, ...args } as unknown as EndpointInputs;
         const urn = noteHiddenInputs(result.run, news, inputs, willCreate);
         if (!willCreate && olds.adoptId !== undefined && olds.adoptId === args.adoptId)
@@ -66,7 +66,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
         if (willCreate || olds.url !== args.url || olds.type !== args.type)
           for (const warning of warnings) log.warn(aboutResource(urn, warning));
         if (willCreate) {
-          const otherAccount = await creationCheck.refusalOfAccount(() => originCheck.assertNewIsHere());
+          const otherAccount = await creationCheck.refusalOfAccount();
           problems.push(...otherAccount);
           // In turn: what an equal resource is about to get is not another's.
           const look = () => creationCheck.refusals(inputs, urn);
@@ -120,8 +120,8 @@ export function createProvider(options: Partial<RunOptions> = {}) {
     },
 
     async create(inputs: WithProvider<EndpointInputs>): Promise<dynamic.CreateResult> {
-      const { ifExists, originCheck, registrar } = requireRun();
-      await originCheck.assertNewIsHere();
+      const { accounts, ifExists, registrar } = requireRun();
+      await accounts.assertNewIsHere();
       try {
         return await registrar.create({ ifExists, ...inputs });
       } catch (error) {

@@ -102,8 +102,14 @@ export class Accounts {
     return isOurs;
   }
 
-  /** Returns the key of another account that resources of this provider are recorded with, if there is one. Then nothing new is registered. */
-  async otherKey(): Promise<string | undefined> {
+  /** @throws EndpointError `OTHER_ACCOUNT` if something new would be registered in another account than the rest of the stack */
+  async assertNewIsHere(): Promise<void> {
+    const key = await this.#otherKey();
+    if (key !== undefined) throw await this.stop("what this stack has", key);
+  }
+
+  /** Returns the key of another account that resources of this provider are recorded with, if there is one. */
+  async #otherKey(): Promise<string | undefined> {
     const recorded = (await this.#recorded()).filter(({ id = "" }) => !isPendingId(id));
     const keys = recorded.map(({ outputs }) => String(outputs?.account));
     for (const key of new Set(keys)) if (!(await this.isOurs(key))) return key;

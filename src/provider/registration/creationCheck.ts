@@ -67,10 +67,10 @@ export class CreationCheck {
   }
 
   /** Returns why nothing new may be registered with today's key, as far as the service can be asked. */
-  async refusalOfAccount(assertNewIsHere: () => Promise<void>): Promise<string[]> {
+  async refusalOfAccount(): Promise<string[]> {
     if (this.#lookFailed) return [];
     try {
-      await assertNewIsHere();
+      await this.context.accounts.assertNewIsHere();
       return [];
     } catch (error) {
       if (error instanceof EndpointError) return [error.message];
