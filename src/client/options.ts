@@ -102,7 +102,7 @@ export function connectionProblems(options: ConnectionOptions) {
   const { baseUrl, apiKey, apiKeyHeader = DEFAULT_API_KEY_HEADER, apiKeyScheme = "Bearer" } = options;
   const problems: [keyof ConnectionOptions, string | false][] = [
     ["baseUrl", baseUrlProblem(baseUrl)],
-    ["apiKey", !KEY.test(apiKey ?? "") && "must be non-empty, without line breaks or space around it"],
+    ["apiKey", !KEY.test(apiKey ?? "") && "must be non-empty printable ASCII, without space around it"],
     ["apiKeyHeader", !TOKEN.test(apiKeyHeader) && "must name a header, such as X-Api-Key or Authorization"],
     ["apiKeyScheme", !TOKEN.test(apiKeyScheme) && "must be one word, such as Bearer"],
   ];

@@ -93,8 +93,8 @@ export class OriginCheck {
     const mayBeLeft = isDeletion && !this.isOtherService(state) && this.isElsewhere(state);
     if (mayBeLeft && !(await this.#isOurs(state)) && (await accounts.isLeftover(id, state)))
       return log.warn(
-        `endpoint ${foreign(id)}, which was replaced, is not in the account of today's API key, so it counts as deleted. If it is in another account, ` +
-          "delete it there.",
+        `endpoint ${foreign(id)}, which was replaced, is not in the account of today's API key, so it counts as deleted. If the key that registered it ` +
+          `(fingerprint ${foreign(state.account)}) is of another account, the endpoint is still there, and delivers: set that key, and run ${commandLine("delete", id)}.`,
       );
     await this.#assertSameOrigin(id, state);
   }

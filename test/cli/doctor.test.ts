@@ -70,7 +70,7 @@ test.each<[given: () => Partial<Backend>, finding: RegExp]>([
   ],
   [
     () => dev({ pending_operations: [interrupted("mails", { url: elsewhere, at })] }),
-    /^error: .*interrupted while it registered mails in shop\/dev \(OPERATION_INTERRUPTED\) pulumi up --yes --stack dev {3}# if this stays, .*--clear-pending-creates --yes --non-interactive --stack dev$/,
+    /^error: .*interrupted while it registered mails in shop\/dev \(OPERATION_INTERRUPTED\) pulumi up --yes --stack dev {3}# if this stays, the program no longer declares them/,
   ],
   [
     () => dev({ pending_operations: [interrupted("jobs", { kind: "deleting", id: "wh_1", url })] }),
@@ -157,6 +157,11 @@ test.each<[options: Parameters<typeof serve>[0], args: string[], finding: RegExp
     { urls: [url, url] },
     ["--all"],
     /^error: wh_2 has the url \(https:\/\/hooks\.example\.com\/jobs\) and type of jobs in shop\/dev.*\(DUPLICATE\) npx pulumi-webhook-endpoints delete --yes wh_2 /,
+  ],
+  [
+    { urls: [url, url] },
+    [],
+    /^note: wh_2 has the url .*\(DUPLICATE\) npx pulumi-webhook-endpoints get wh_2 --all {3}# says whether another project has it, .* delete --yes wh_2$/,
   ],
   [
     { urls: [url, elsewhere] },

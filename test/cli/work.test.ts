@@ -118,7 +118,7 @@ test.each<[work: string, backend: () => Backend, finding: RegExp]>([
       lock({});
       return given();
     },
-    /^error: a run was interrupted while it registered mails in shop\/dev \(OPERATION_INTERRUPTED\) pulumi cancel --yes --stack dev && pulumi up --yes --stack dev {3}# if this stays, pulumi refresh --clear/,
+    /^error: a run was interrupted while it registered mails in shop\/dev \(OPERATION_INTERRUPTED\) pulumi cancel --yes --stack dev && pulumi up --yes --stack dev {3}# if this stays, the program/,
   ],
   [
     "dead, because its process is another program",

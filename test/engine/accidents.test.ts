@@ -61,8 +61,8 @@ async function typed(command: string, where: Surroundings) {
 }
 
 /** Runs doctor, and returns the remedies of what it found, by code. */
-async function doctor(where: Surroundings) {
-  const { output } = await typed("npx pulumi-webhook-endpoints doctor", where);
+async function doctor(where: Surroundings, flags = "") {
+  const { output } = await typed(`npx pulumi-webhook-endpoints doctor${flags}`, where);
   const plain = output.replace(/\r/g, "");
   const found = plain.matchAll(/^(?:error|note): .* \(([A-Z_]+)\)\n {2}(.+)$/gm);
   return { output: plain, remedies: [...found].map(([, code = "", remedy = ""]) => [code, remedy] as const) };
@@ -107,7 +107,7 @@ test("the remedies of doctor, run as a person types them, put in order what a ki
   kill("b", "creating");
   emulator.add({ url: "https://hooks.example.com/a", type: "production" });
   emulator.clearRequests();
-  const killed = await doctor("a terminal");
+  const killed = await doctor("a terminal", " --all");
   expect(killed.remedies).toEqual([
     ["DUPLICATE", expect.stringMatching(/^npx pulumi-webhook-endpoints delete wh_\w+ /)],
     [

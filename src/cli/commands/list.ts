@@ -1,5 +1,6 @@
 import { Argument, Option } from "commander";
 import { isPendingId } from "../../provider/facts/identity";
+import { providerNameOf } from "../../provider/facts/resource";
 import { COMMAND, countOf } from "../../shared/words";
 import { withAccount } from "../account";
 import { dataOf, entryOf, printTable, takeInventory } from "../inventory/inventory";
@@ -34,7 +35,9 @@ export const list: Subcommand<Flags> = {
         if (shown.length === 0) output.note(orphans ? "There are no orphans." : "There are no endpoints.");
         else printTable(context, shown);
         const own = stacks.known.filter(({ isOwn }) => isOwn).flatMap(({ state }) => state.endpoints);
-        const recorded = own.filter(({ id = "", delete: isLeaving }) => !isPendingId(id) && !isLeaving);
+        const recorded = own.filter(
+          (each) => !isPendingId(each.id ?? "") && !each.delete && providerNameOf(each) === undefined,
+        );
         // An empty list of the wrong account looks like a loss.
         if (recorded.length > 0 && !entries.some(({ owner }) => owner.kind === "managed"))
           output.note(

@@ -168,7 +168,7 @@ const WITHOUT_STATE =
 function waysToAccount(urns: readonly string[]): string[] {
   return [
     "If the key was changed by mistake, restore it and run `pulumi up`, also before `pulumi refresh` or `pulumi destroy`: a run with the wrong key may have stored that.",
-    "To move the endpoints to another account, restore the key, run `pulumi up`, and only then give them a WebhooksProvider with a new name and the other key: with the wrong key, the old ones would be left.",
+    'To move the endpoints to another account, restore the key, run `pulumi up`, and only then give them a WebhooksProvider with a new name and the other key: with the wrong key, the old ones would be left. (See "Several accounts" in the package\'s docs/resource.md.)',
     `If it is the same account, and all of them were deleted there, forget them and run \`pulumi up\`: ${
       urns.length === 0 ? `\`${COMMAND} doctor\` prints the command` : forgetting(urns)
     }`,

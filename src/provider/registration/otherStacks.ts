@@ -43,9 +43,9 @@ function takenElsewhere(
       `cannot adopt endpoint ${foreign(endpoint.id)}: the resource ${name} of the stack ${foreign(stack)} has it, and the first of two stacks that deletes it takes it from the other. Ways on:`,
       {
         ways: [
-          `To move it here, run \`${move}\` (in a pipeline with --yes). Leave its declaration in the other program until that has succeeded. If Pulumi says ` +
-            `that a provider already exists in the destination stack, run \`pulumi state delete ${quoted(urn)} --stack ${quoted(stack)}\`, and then this command again.`,
-          "If both need one, declare another url or type here.",
+          `To move it here, run \`${move}\` (in a pipeline with --yes). Leave its declaration in the other program until that has succeeded, and declare it ` +
+            `here with the name ${name}, or with an alias of that. If Pulumi says that a provider already exists in the destination stack, run \`pulumi state delete ${quoted(urn)} --stack ${quoted(stack)}\`, and then this command again.`,
+          'If both need one, declare another url or type here, or set ifExists: "register" for one run: each event is then delivered to both.',
           `To see who has which endpoint, run ${commandLine("get", endpoint.id, " --all")}.`,
         ],
       },

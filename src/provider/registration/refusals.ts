@@ -226,7 +226,7 @@ function waysOn(
     isEqual &&
       (ifExists === "adopt"
         ? 'ifExists: "adopt" takes over the only endpoint with this url and type, if the service lists all of its endpoints: delete what nobody needs.'
-        : `To take over everything that exists and this program declares, unless another stack has it, run \`WEBHOOKS_IF_EXISTS=adopt pulumi up\` (in a pipeline with --yes), without an edit.`),
+        : `To take over everything that exists and this program declares, unless another stack has it, run \`WEBHOOKS_IF_EXISTS=adopt pulumi up\` (in a pipeline with --yes; with --refresh, if this run has it), without an edit.`),
     `If nobody needs it, delete it with ${commandLine("delete", id)} (in a pipeline with --yes).`,
     `To register another one on purpose, ${setRegister(settledFor)}. Each event is then delivered to both.`,
   ].filter((way) => way !== false);

@@ -32,11 +32,16 @@ export function* listFindings(
       message: `the service lists only a part of its endpoints, or some that cannot be read${unread && ` (${unread})`}: a lost registration may be among them`,
       remedy: `${withStack(`${COMMAND} check-service`)} --url https://hooks.example.com/check   # shows the operator what differs`,
     });
+  const isAllRead = inventory.stacks.gap === undefined;
   for (const { endpoint, shownUrl, duplicateOf } of entries)
     if (duplicateOf !== undefined)
       yield found("DUPLICATE", {
+        // Another project may have it on purpose.
+        level: isAllRead ? "error" : "note",
         message: `${foreign(endpoint.id)} has the url (${shownUrl}) and type of ${describeOwned(duplicateOf)}, so each event is delivered twice`,
-        remedy: `${withStack(commandFor("delete", endpoint.id))}   # if nothing else needs it`,
+        remedy: isAllRead
+          ? `${withStack(commandFor("delete", endpoint.id))}   # if nothing else needs it`
+          : `${withStack(`${COMMAND} get ${quoted(endpoint.id)} --all`)}   # says whether another project has it, perhaps on purpose; if none has: ${commandFor("delete", endpoint.id)}`,
       });
   yield* managedTwice(entries);
   const rest = unmanagedIn(inventory).filter((each) => !gone.some(({ successor }) => successor === each));
@@ -60,6 +65,8 @@ function* managedTwice(entries: readonly Entry[]): Generator<Finding> {
   }
   for (const group of groups.values()) {
     const stacks = [...new Set(group.flatMap(({ managers }) => managers.map(({ stack }) => stack)))];
+    // The selected one keeps them by the first line.
+    stacks.sort((a, b) => Number(b.isSelected) - Number(a.isSelected));
     const names = joined(stacks.map(({ name }) => foreign(name)));
     const shown = joined(group.map(({ id }) => foreign(id)));
     /** Makes all stacks but one forget the endpoints. */

@@ -149,7 +149,7 @@ export function* settingsFindings(
   if (strangers[0] !== undefined)
     yield found("OTHER_ACCOUNT", {
       message: `${describeOtherAccount(`the stack ${selected.name}`, foreign(accountOf(strangers[0])), origin.account)} (${namesOf(strangers)})`,
-      remedy: `${correctingKey(account, selected, pulumi)}   # the key of before; then pulumi up. To move to another account, give the endpoints a WebhooksProvider with a new name after that`,
+      remedy: `${correctingKey(account, selected, pulumi)}   # the key of before (fingerprint ${foreign(accountOf(strangers[0]))}); then pulumi up. To move to another account, give the endpoints a WebhooksProvider with a new name after that`,
       otherwise: `# instead, only if it is the same account, and all of them were deleted there; then pulumi up:\n${forgetting(
         strangers.map(({ urn }) => urn),
         ` --stack ${name}`,

@@ -94,7 +94,7 @@ export function* stackFindings(
             otherwise: `${again}   # instead, to register what the program declares`,
           }
         : {
-            remedy: `${again}   # ${workRemark(work)}if this stays, ${CLEAR_OPERATIONS} --stack ${name}`,
+            remedy: `${again}   # ${workRemark(work)}if this stays, the program no longer declares them: then the next line`,
             otherwise: `${cleaning}   # instead, if nobody wants them; pulumi destroy deletes what the stack has`,
           }),
     });
