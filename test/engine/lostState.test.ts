@@ -10,16 +10,17 @@ jest.setTimeout(300_000);
 const PATHS = ["a", "b"];
 const SIGNING_SECRET = `whsec_${Buffer.alloc(24, 1).toString("base64")}`;
 
+// One stack for all: each test ends with a stack that has the same endpoints, and the last one with another program.
 let emulator: Emulator;
 let project: Project;
-beforeEach(async () => {
+beforeAll(async () => {
   emulator = await startEmulator({ apiKey: API_KEY });
   project = new Project({ config: { "webhooks:baseUrl": emulator.url, "webhooks:apiKey": API_KEY } });
   project.env.PATH = [fakeNpm(project).bin, project.env.PATH].join(delimiter);
   project.declare(allAt(PATHS));
   await project.up();
 });
-afterEach(async () => {
+afterAll(async () => {
   project.dispose();
   await emulator.close();
 });
@@ -107,18 +108,6 @@ test("a lost state: an export is imported, or else a new stack adopts what the p
   }
 });
 
-test("a lost program: adopt writes it anew", async () => {
-  const before = ids();
-  project.program("");
-  emulator.clearRequests();
-  const commands = sections.get("The program") ?? [];
-  await follow(commands.slice(0, -1));
-  expect(existsSync(join(project.folder, "adopted.ts"))).toBe(true);
-  project.write("Pulumi.yaml", "name: test\nruntime: nodejs\nmain: adopted.ts\n");
-  await follow(commands.slice(-1));
-  await expectWhole(before);
-});
-
 test("the wrong backend: forgetting a stack there deletes nothing, and the right one still has its endpoints", async () => {
   const before = ids();
   const right = project.env.PULUMI_BACKEND_URL;
@@ -132,5 +121,17 @@ test("the wrong backend: forgetting a stack there deletes nothing, and the right
   project.env.PULUMI_BACKEND_URL = right;
   await project.succeed("stack", "select", "dev");
   expect(await project.preview()).toMatch(/3 unchanged/);
+  await expectWhole(before);
+});
+
+test("a lost program: adopt writes it anew", async () => {
+  const before = ids();
+  project.program("");
+  emulator.clearRequests();
+  const commands = sections.get("The program") ?? [];
+  await follow(commands.slice(0, -1));
+  expect(existsSync(join(project.folder, "adopted.ts"))).toBe(true);
+  project.write("Pulumi.yaml", "name: test\nruntime: nodejs\nmain: adopted.ts\n");
+  await follow(commands.slice(-1));
   await expectWhole(before);
 });
