@@ -29,15 +29,15 @@ export interface Engine extends EngineLog {
  * message that cannot be sent is dropped.
  */
 export function connectEngine(): Engine {
-  const [, plugin = "", address] = process.argv;
+  const [, plugin = "", address = ""] = process.argv;
   let connected: ReturnType<typeof connect> | undefined;
   const client = () => {
-    connected ??= connect(plugin, address);
+    connected ??= connect(sdkBeside(plugin), address);
     return connected;
   };
-  const log = (severity: number, message: string) => {
+  const log = (severity: "INFO" | "WARNING", message: string) => {
     try {
-      client().log(severity, messageLine(message));
+      client().log(severity, message);
     } catch {
       // Failing to log is never an error.
     }
@@ -54,11 +54,11 @@ export function connectEngine(): Engine {
   return {
     // Made when it is first asked for, by a run: only then is there an engine to watch.
     get cancelled() {
-      if (address !== undefined) cancelled ??= endOfRun();
+      if (address !== "") cancelled ??= endOfRun();
       return cancelled;
     },
-    warn: (message) => log(2, message),
-    info: (message) => log(1, message),
+    warn: (message) => log("WARNING", message),
+    info: (message) => log("INFO", message),
     async rootUrn() {
       try {
         return (await client().rootUrn()) || undefined;
@@ -70,24 +70,25 @@ export function connectEngine(): Engine {
 }
 
 /** Through no proxy: the engine is on this machine. */
-export const DIRECTLY = { "grpc.enable_http_proxy": 0 };
+const DIRECTLY = { "grpc.enable_http_proxy": 0 };
 
-/** What `sdkBeside` finds. */
+/** The gRPC client, and the messages that it sends. */
 interface Sdk {
   readonly grpc: typeof import("@grpc/grpc-js");
   readonly services: typeof import("@pulumi/pulumi/proto/engine_grpc_pb");
   readonly messages: typeof import("@pulumi/pulumi/proto/engine_pb");
 }
 
-function connect(plugin: string, address = "") {
-  const { grpc, services, messages }: Sdk = sdkBeside(plugin);
+/** Returns what a provider asks of the engine at an address. Its connection opens in the background. */
+export function connect({ grpc, services, messages }: Sdk, address: string) {
   const client = new services.EngineClient(address, grpc.credentials.createInsecure(), DIRECTLY);
   return {
     gone: lossOf(client.getChannel(), grpc.connectivityState),
-    log(severity: number, message: string) {
+    /** A message that cannot be sent is dropped. */
+    log(severity: "INFO" | "WARNING", message: string) {
       const request = new messages.LogRequest();
-      request.setSeverity(severity as 0 | 1 | 2 | 3);
-      request.setMessage(message);
+      request.setSeverity(messages.LogSeverity[severity]);
+      request.setMessage(messageLine(message));
       client.log(request, () => {});
     },
     rootUrn: () =>
@@ -103,7 +104,7 @@ function connect(plugin: string, address = "") {
  * Returns a signal that fires when the connection to the engine is lost and nobody listens there any more. A killed engine leaves this
  * process behind (engine rule 35), and what that still sent would undo what the next run does.
  */
-export function lossOf(
+function lossOf(
   channel: ChannelInterface,
   { READY, TRANSIENT_FAILURE }: typeof connectivityState,
 ): AbortSignal {

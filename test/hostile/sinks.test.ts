@@ -27,7 +27,6 @@ test("only these files write to a terminal or a log, and each escapes what it wr
     "cli/output.ts",
     "cli/terminal.ts", // questions, which `confirm` passes to the output's `shown`
     "emulator/options.ts", // what `Deliveries` and `exchange` escape
-    "plugin/engine.ts",
     "plugin/main.ts", // the port
     "plugin/rpcError.ts",
     "program/queries.ts",

@@ -52,6 +52,7 @@ test("the SDK has its gRPC client beside the plugin's main file, with the calls 
     log: expect.any(Function),
     getRootResource: expect.any(Function),
   });
+  expect(messages.LogSeverity).toMatchObject({ INFO: 1, WARNING: 2 });
   expect([messages.LogRequest, messages.GetRootResourceRequest]).toEqual([
     expect.any(Function),
     expect.any(Function),
