@@ -3,7 +3,7 @@ import type { RunOptions } from "../provider/run";
 import type { Configuration } from "../provider/settings";
 import { createProvider } from "../provider/verbs";
 import { foreign } from "../shared/escape";
-import { createReceiverValidation } from "../validation/provider";
+import { createReceiverValidation } from "../validation/verbs";
 import { type ResourceToken, schema } from "./schema";
 import type { FromEngine, Properties } from "./values";
 

@@ -1,7 +1,7 @@
 import { schema } from "../../src/plugin/schema";
 import { SETTING_NAMES } from "../../src/provider/settings";
 import { createProvider } from "../../src/provider/verbs";
-import { createReceiverValidation } from "../../src/validation/provider";
+import { createReceiverValidation } from "../../src/validation/verbs";
 
 // The compiler checks that the schema has each argument and output of the TypeScript types, and no other.
 

@@ -5,7 +5,7 @@ import {
   VALIDATION_PROVIDER_CODE as PROVIDER_CODE,
   VALIDATION_TYPE_TOKEN as TYPE_TOKEN,
 } from "../../src/shared/permanent";
-import { createReceiverValidation } from "../../src/validation/provider";
+import { createReceiverValidation } from "../../src/validation/verbs";
 import { otherSecret, secret } from "../receiver/support";
 import { always, closeServers, ours, respondsWith, serve } from "./receivers";
 
