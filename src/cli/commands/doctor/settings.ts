@@ -121,13 +121,11 @@ export function* settingsFindings(
   const { configuration, origin } = account;
   const { value, secret } = configuration?.["webhooks:apiKey"] ?? {};
   if (value && secret !== true)
-    yield {
-      level: "error",
-      code: "SETTINGS_INVALID",
+    yield found("SETTINGS_INVALID", {
       message:
         "webhooks:apiKey is stored without --secret, so the stack's file holds the API key in plain text",
       remedy: `${storingKey(selected, pulumi)}   # with a new key, if the file was committed`,
-    };
+    });
   if (selected === undefined) return;
   const name = quoted(selected.name);
   const recorded = selected.state.endpoints.filter(
