@@ -6,7 +6,7 @@ import { inCloudWorld, useLogin } from "./cloud/cloudWorld";
 import { inWorld, type World } from "./httpService";
 import { endUp, sigkill } from "./interruption";
 import { NativeProject } from "./nativeProject";
-import { allAt, at, type Declared, Project, type ProjectOptions } from "./project";
+import { API_KEY, allAt, at, type Declared, Project, type ProjectOptions } from "./project";
 
 jest.setTimeout(600_000);
 
@@ -119,7 +119,6 @@ const projectSettings = { name: "test", runtime: "nodejs", main: process.cwd(), 
 (async () => {
   const options = { projectSettings, envVars: JSON.parse(envVars) };
   const stack = await LocalWorkspace.createOrSelectStack({ stackName: "dev", projectName: "test", program }, options);
-  for (const [key, value] of Object.entries(JSON.parse(process.env.SETTINGS))) await stack.setConfig(key, { value });
   await stack.up({ onOutput: (text) => process.stdout.write(text) });
 })().catch((error) => { console.log(error.message); process.exitCode = 1; });
 `;
@@ -127,7 +126,7 @@ const projectSettings = { name: "test", runtime: "nodejs", main: process.cwd(), 
 /** Makes what runs an inline program, which declares an endpoint of this name. Rejects with what it printed. */
 function inlineIn({ project, service }: World) {
   project.write("src/inline.js", INLINE);
-  project.env.SETTINGS = JSON.stringify(service.config);
+  Object.assign(project.env, { WEBHOOKS_BASE_URL: service.url, WEBHOOKS_API_KEY: API_KEY });
   return (backend: string, name: string, envVars = {}) =>
     shell(
       project,
