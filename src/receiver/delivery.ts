@@ -52,3 +52,6 @@ export class TrackedDelivery implements Delivery {
     if (this.#expired !== undefined) throw this.#expired;
   }
 }
+
+/** Handles a delivery that has been taken. */
+export type Work = (delivery: TrackedDelivery) => unknown;

@@ -1,8 +1,9 @@
 import { CodedError } from "../shared/codedError";
 import { foreign } from "../shared/escape";
 import type { Claim } from "./dedupe/store";
-import type { TrackedDelivery } from "./delivery";
-import { checkResult, type Work, workFinder } from "./handlers";
+import type { TrackedDelivery, Work } from "./delivery";
+import { checkResult } from "./handlerResult";
+import { workFinder } from "./handlers";
 import { checkedTimeout, checkNumber, requireMethods } from "./optionChecks";
 import type { Handling } from "./options";
 import { type Log, ONCE } from "./reports";

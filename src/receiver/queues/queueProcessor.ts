@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { asBuffer } from "../../signature/event";
 import type { DeliveryProcessor } from "../handlerProcessor";
-import { checkResult } from "../handlers";
+import { checkResult } from "../handlerResult";
 import { checkedTimeout, refuseOptions, requireMethods } from "../optionChecks";
 import type { QueueReceiverOptions } from "../options";
 import type { Log } from "../reports";
