@@ -5,8 +5,8 @@ import { messageLine } from "../shared/escape";
 import { unknownOptions } from "../shared/inputs";
 import { failOnce, withoutStack } from "../shared/undocumented";
 import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "./lookup";
+import { stackSettings } from "./stackSettings";
 import type { WebhooksProvider } from "./webhooksProvider";
-import { stackSettings } from "./webhooksProvider";
 
 type FunctionName = "getWebhookEndpoint" | "getWebhookEndpoints";
 

@@ -3,7 +3,7 @@ import type { EndpointType } from "../client/endpoint";
 import { ORGANIZATION_INPUT, ROOT_INPUT, SECRET_INPUT, URN_INPUT } from "../provider/hiddenInputs";
 import { UNKNOWN_VALUE } from "../shared/inputs";
 import { AFTER_INPUT, hasType, PROVIDER_CODE, TYPE_TOKEN } from "../shared/permanent";
-import { warnOfPlainKey } from "./webhooksProvider";
+import { warnOfPlainKey } from "./stackSettings";
 
 /** A program's declaration of an endpoint. A change of `url`, `type` or `ip` replaces it; the other two never do. */
 export interface WebhookEndpointArgs {

@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { PROVIDER_NAME_KEY, SETTING_NAMES, SETTINGS, settingText } from "../provider/settings";
 import { unknownOptions } from "../shared/inputs";
 import { isDefaultProvider } from "../shared/urn";
+import { type ProgramSettings, stackSettings } from "./stackSettings";
 
 /** The settings of one account. A setting left out comes from the stack's configuration, then from the environment. */
 export interface WebhooksProviderArgs {
@@ -23,9 +24,6 @@ export interface WebhooksProviderArgs {
   /** The `ifExists` of endpoints that have none of their own: `"fail"` (the default), `"adopt"` or `"register"`. */
   ifExists?: pulumi.Input<"fail" | "adopt" | "register"> | undefined;
 }
-
-/** Settings by their names in a configuration, such as `webhooks:apiKey`. */
-type ProgramSettings = Record<string, pulumi.Input<string> | undefined>;
 
 /**
  * An account at the webhook service, for programs that use several. Pass it as the `provider` option of an endpoint. A later
@@ -57,33 +55,4 @@ export class WebhooksProvider extends pulumi.ProviderResource {
     super("pulumi-nodejs", name, { ...settings, [PROVIDER_NAME_KEY]: name }, opts);
     this.programSettings = settings;
   }
-}
-
-/** Returns the settings in the stack's configuration. */
-export function stackSettings(): ProgramSettings {
-  const stack = new pulumi.Config("webhooks");
-  return Object.fromEntries(
-    SETTING_NAMES.map((name) => [
-      `webhooks:${name}`,
-      "isSecret" in SETTINGS[name] ? stack.getSecret(name) : stack.get(name),
-    ]),
-  );
-}
-
-/** Marks the stack's own resource once its program was warned. Several programs in a process, or several copies of this package in a program, share it. */
-const WARNED = Symbol.for("pulumi-webhook-endpoints: warned of the API key in plain text");
-
-/** Warns once a run if the stack's configuration holds the API key in plain text: it shows in Pulumi.<stack>.yaml. */
-export function warnOfPlainKey(): void {
-  const stack = Object(pulumi.runtime.getStackResource());
-  const key = new pulumi.Config("webhooks").get("apiKey");
-  // The SDK's types leave it out.
-  const isConfigSecret: unknown = Reflect.get(pulumi.runtime, "isConfigSecret");
-  if (Reflect.has(stack, WARNED) || key === undefined || typeof isConfigSecret !== "function") return;
-  if (isConfigSecret("webhooks:apiKey") === true) return;
-  Reflect.set(stack, WARNED, true);
-  void pulumi.log.warn(
-    "webhooks:apiKey is in the stack's configuration in plain text. Encrypt it: pulumi config set --secret webhooks:apiKey, and rotate " +
-      "the key if the file was committed.",
-  );
 }

@@ -30,8 +30,8 @@ test("only these files write to a terminal or a log, and each escapes what it wr
     "plugin/main.ts", // the port
     "plugin/rpcError.ts",
     "program/queries.ts",
+    "program/stackSettings.ts", // its own words
     "program/webhookEndpoint.ts", // the program's own names
-    "program/webhooksProvider.ts", // its own words
     "provider/engine.ts",
     "receiver/adapters/node.ts", // its own words, and an error as it is
     "receiver/adapters/responder.ts", // the adapter's own words, and an error as it is
