@@ -1,5 +1,6 @@
 import { ENDPOINT_TYPES, type EndpointType } from "../shared/endpointType";
 import { UNKNOWN_VALUE, unknownOptions } from "../shared/inputs";
+import { isPendingId } from "../shared/permanent";
 import {
   describeUrl,
   hostMistake,
@@ -8,7 +9,6 @@ import {
   isUnreachableHost,
   isUrl,
 } from "../shared/url";
-import { isPendingId } from "./facts/identity";
 import { IF_EXISTS, type IfExists } from "./settings";
 
 type Inputs = Readonly<Record<string, unknown>>;

@@ -3,8 +3,8 @@ import { foreign } from "../shared/escape";
 import { commandLine } from "../shared/words";
 import type { Context } from "./context";
 import { EndpointError } from "./errors";
-import { endpointsLike } from "./facts/identity";
 import { isMadeLater, isRecordedUrl, sameness } from "./facts/same";
+import { endpointsLike } from "./facts/urlAndType";
 import { type EndpointState, isPending } from "./state";
 
 /**

@@ -30,6 +30,11 @@ export function hasType(value: unknown, type: string): boolean {
 /** How the id of a pending resource begins: its registration got no usable response. */
 export const PENDING_PREFIX = "pending:";
 
+/** Returns whether an id stands for a registration that got no usable response. */
+export function isPendingId(id: string): boolean {
+  return id.startsWith(PENDING_PREFIX);
+}
+
 /**
  * The hidden input that `check` sets once, to the service's time in milliseconds since 1970: the registration is sent after it.
  * An interrupted creation has no other time (engine rules 39 and 49). Previews do not show inputs that begin with "__".

@@ -1,7 +1,6 @@
 import { type Evidence, evidenceOf } from "../../src/provider/facts/evidence";
-import { isPendingId } from "../../src/provider/facts/identity";
 import type { EndpointInputs } from "../../src/provider/state";
-import { TYPE_TOKEN } from "../../src/shared/permanent";
+import { isPendingId, TYPE_TOKEN } from "../../src/shared/permanent";
 import { nameOf } from "../../src/shared/urn";
 import {
   type Command,

@@ -1,6 +1,6 @@
-import { keyOf } from "../../src/provider/facts/identity";
 import type { Deployment, Resource } from "../../src/provider/facts/resource";
 import { StackState } from "../../src/provider/facts/stackState";
+import { keyOf } from "../../src/provider/facts/urlAndType";
 import { NATIVE_TYPE_TOKEN, TYPE_TOKEN } from "../../src/shared/permanent";
 import { nameOf } from "../../src/shared/urn";
 import { providerUrnOf, urnOf } from "./engineModel";

@@ -1,5 +1,5 @@
-import { type Identity, keyOf } from "../../src/provider/facts/identity";
 import { providerNameOf, type Resource, wantedBy } from "../../src/provider/facts/resource";
+import { keyOf, type UrlAndType } from "../../src/provider/facts/urlAndType";
 import { PROVIDER_NAME_KEY } from "../../src/provider/settings";
 
 import type { EndpointInputs } from "../../src/provider/state";
@@ -187,7 +187,7 @@ export class World {
   }
 
   /** Returns one string for what is equal at the service: in an account, as it stores it. */
-  keyIn(provider: string | undefined, { url, type }: Identity): string {
+  keyIn(provider: string | undefined, { url, type }: UrlAndType): string {
     const declared = `${type} ${url}`;
     const known = this.#spelled.get(declared) ?? keyOf({ url: this.service.spelled(url), type });
     this.#spelled.set(declared, known);
@@ -231,7 +231,7 @@ export class World {
    */
   differences(program: readonly Declared[], others: readonly Registered[] = []): string[] {
     const left = [...this.service.endpoints];
-    const lineOf = (what: string, provider: string | undefined, args: Identity & { ip?: unknown }) =>
+    const lineOf = (what: string, provider: string | undefined, args: UrlAndType & { ip?: unknown }) =>
       `${what} of ${this.keyIn(provider, args)} ${args.ip ?? ""}`;
     const recorded = (resource: Recorded) => {
       const at = left.findIndex((each) => isOf(each, resource));

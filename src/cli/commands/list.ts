@@ -1,6 +1,6 @@
 import { Argument, Option } from "commander";
-import { isPendingId } from "../../provider/facts/identity";
 import { providerNameOf } from "../../provider/facts/resource";
+import { isPendingId } from "../../shared/permanent";
 import { COMMAND, countOf } from "../../shared/words";
 import { withAccount } from "../account";
 import { dataOf, entryOf, printTable, takeInventory } from "../inventory/inventory";

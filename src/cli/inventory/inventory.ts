@@ -1,7 +1,7 @@
 import type { Endpoint, EndpointList } from "../../client";
-import { keyOf } from "../../provider/facts/identity";
 import { wantedBy } from "../../provider/facts/resource";
 import { gracePeriodFor, parseTimestamp } from "../../provider/facts/time";
+import { keyOf } from "../../provider/facts/urlAndType";
 import { describeUrl, normalizeUrl } from "../../shared/url";
 import { COMMAND, joined } from "../../shared/words";
 import type { Account } from "../account";

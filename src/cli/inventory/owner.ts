@@ -1,7 +1,7 @@
 import type { Endpoint } from "../../client";
 import { evidenceOf, isFit } from "../../provider/facts/evidence";
-import { keyOf } from "../../provider/facts/identity";
 import { type Resource, wantedBy } from "../../provider/facts/resource";
+import { keyOf } from "../../provider/facts/urlAndType";
 import { SELF_MANAGED } from "../../shared/pulumiCommand";
 import { describeResource } from "../../shared/urn";
 import { CLEAR_OPERATIONS, joined, quoted } from "../../shared/words";

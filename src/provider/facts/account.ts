@@ -1,10 +1,9 @@
 import type { Endpoint, EndpointList } from "../../client";
 import { foreign } from "../../shared/escape";
-import type { Origin } from "../../shared/permanent";
+import { isPendingId, type Origin } from "../../shared/permanent";
 import { COMMAND, quoted } from "../../shared/words";
 import { EndpointError } from "../errors";
 import type { EndpointState } from "../state";
-import { isPendingId } from "./identity";
 import { providerNameOf, type Resource, wantedBy } from "./resource";
 import { isRecordedUrl } from "./same";
 import type { Service } from "./service";

@@ -1,9 +1,9 @@
 import type { Endpoint } from "../../client";
-import { AFTER_INPUT, type PendingRegistration } from "../../shared/permanent";
+import { AFTER_INPUT, isPendingId, type PendingRegistration } from "../../shared/permanent";
 import type { PendingState } from "../state";
-import { isPendingId, keyOf } from "./identity";
 import { type Resource, wantedBy } from "./resource";
 import { isInWindow, parseTimestamp } from "./time";
+import { keyOf } from "./urlAndType";
 
 /** A registration that may have made an endpoint: of a pending resource, or an interrupted creation. */
 export interface Evidence {

@@ -1,7 +1,7 @@
 import type { PendingError } from "../errors";
 import type { EndpointInputs, PendingState } from "../state";
 import { type Evidence, evidenceOfPending } from "./evidence";
-import { type Identity, keyOf } from "./identity";
+import { keyOf, type UrlAndType } from "./urlAndType";
 
 /** What this run knows about registrations that got no usable response: its own, and those of pending resources. */
 export class Registrations {
@@ -21,8 +21,8 @@ export class Registrations {
   }
 
   /** Returns the pending resources of this url and type that are not closed. */
-  pendingLike(identity: Identity): Evidence[] {
-    const noted = this.#pending.get(keyOf(identity))?.values() ?? [];
+  pendingLike(wanted: UrlAndType): Evidence[] {
+    const noted = this.#pending.get(keyOf(wanted))?.values() ?? [];
     return [...noted].filter((each) => !this.isClosed(each));
   }
 

@@ -1,10 +1,10 @@
 import type { Endpoint } from "../../client";
-import { isEndpointToken, type Origin } from "../../shared/permanent";
+import { isEndpointToken, isPendingId, type Origin } from "../../shared/permanent";
 import { sameUrl } from "../../shared/url";
 import { afterOf, type Evidence, evidenceOf } from "./evidence";
-import { isPendingId, keyOf } from "./identity";
 import { type Deployment, providerNameOf, type Resource, type Wanted, wantedBy } from "./resource";
 import { isMadeLater, isRecordedUrl, nearlySameUrl } from "./same";
+import { keyOf } from "./urlAndType";
 
 /** Whose evidence is wanted: that of an endpoint of one provider, and of the resources that declare it. */
 export interface EvidenceQuery {

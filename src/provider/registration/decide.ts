@@ -1,12 +1,12 @@
 import type { Endpoint, EndpointList } from "../../client";
 import { sameUrl } from "../../shared/url";
 import type { Evidence } from "../facts/evidence";
-import { endpointsLike } from "../facts/identity";
 import { countsAsEqual, forbidsAdoption, isOtherType, type OtherTypeOwner, type Owner } from "../facts/owner";
 import type { Wanted } from "../facts/resource";
 import { nearlySameUrl } from "../facts/same";
 import type { Proof } from "../facts/stack";
 import { LAG_MS } from "../facts/time";
+import { endpointsLike } from "../facts/urlAndType";
 import type { IfExists } from "../settings";
 import { type Known, matchEvidence } from "./match";
 

@@ -6,9 +6,9 @@ import { describeUrl } from "../../shared/url";
 import type { Context } from "../context";
 import { PendingError } from "../errors";
 import { evidenceOfPending, isFit } from "../facts/evidence";
-import { endpointsLike, keyOf } from "../facts/identity";
 import { storedSpelling } from "../facts/same";
 import type { Listing } from "../facts/service";
+import { endpointsLike, keyOf, type UrlAndType } from "../facts/urlAndType";
 import { type EndpointInputs, type EndpointState, type PendingState, stateOf } from "../state";
 import type { Conclusions } from "./conclusion";
 import { endpointOf, isStop } from "./decide";
@@ -220,8 +220,8 @@ export class Registrar {
   }
 
   /** Runs work after everything else that concerns the same url and type. */
-  inTurn<T>(identity: Pick<EndpointInputs, "url" | "type">, work: () => Promise<T>): Promise<T> {
-    const key = keyOf(identity);
+  inTurn<T>(wanted: UrlAndType, work: () => Promise<T>): Promise<T> {
+    const key = keyOf(wanted);
     const turn = (this.#turns.get(key) ?? Promise.resolve()).then(work, work);
     this.#turns.set(key, turn);
     return turn;

@@ -1,8 +1,8 @@
 import type { EndpointList } from "../../../client";
 import { rowsOf } from "../../../client/endpoint";
 import type { Existence } from "../../../provider/facts/existence";
-import { keyOf } from "../../../provider/facts/identity";
 import { wantedBy } from "../../../provider/facts/resource";
+import { keyOf } from "../../../provider/facts/urlAndType";
 import { foreign } from "../../../shared/escape";
 import { namesOf } from "../../../shared/urn";
 import { joined, quoted } from "../../../shared/words";

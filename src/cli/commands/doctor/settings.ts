@@ -1,11 +1,10 @@
 import { type EndpointList, WebhookEndpointNotFoundError } from "../../../client";
 import { describeOtherAccount, forgetting, keysOf } from "../../../provider/facts/account";
-import { isPendingId } from "../../../provider/facts/identity";
 import { providerNameOf, type Resource } from "../../../provider/facts/resource";
 import { SETTING_NAMES, SETTINGS } from "../../../provider/settings";
 import type { CodedError } from "../../../shared/codedError";
 import { foreign } from "../../../shared/escape";
-import type { Origin } from "../../../shared/permanent";
+import { isPendingId, type Origin } from "../../../shared/permanent";
 import { namesOf } from "../../../shared/urn";
 import { COMMAND, quoted } from "../../../shared/words";
 import { type Account, NO_SETTINGS } from "../../account";

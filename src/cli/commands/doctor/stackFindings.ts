@@ -1,5 +1,5 @@
-import { isPendingId } from "../../../provider/facts/identity";
 import type { Resource } from "../../../provider/facts/resource";
+import { isPendingId } from "../../../shared/permanent";
 import { describeResource, namesOf } from "../../../shared/urn";
 import { CLEAR_OPERATIONS, commandFor, joined, quoted } from "../../../shared/words";
 import { RECEIVER_OUTPUT } from "../../../stack/config";

@@ -1,24 +1,18 @@
 import type { Endpoint, EndpointList } from "../../client";
-import { PENDING_PREFIX } from "../../shared/permanent";
 import { normalizeUrl } from "../../shared/url";
 
 /** What a resource wants of its endpoint, and all that tells which one that is before it has an id. */
-export type Identity = Pick<Endpoint, "url" | "type">;
+export type UrlAndType = Pick<Endpoint, "url" | "type">;
 
 /** Returns one string for all spellings of a url, and the type. */
-export function keyOf({ url, type }: Identity): string {
+export function keyOf({ url, type }: UrlAndType): string {
   return `${type} ${normalizeUrl(url)}`;
-}
-
-/** Returns whether an id stands for a registration that got no usable response. */
-export function isPendingId(id: string): boolean {
-  return id.startsWith(PENDING_PREFIX);
 }
 
 const indexes = new WeakMap<EndpointList, Map<string, Endpoint[]>>();
 
 /** Returns the endpoints of a list with this url and type, whoever has them. Each list is indexed once: it may be long. */
-export function endpointsLike(list: EndpointList, identity: Identity): readonly Endpoint[] {
+export function endpointsLike(list: EndpointList, wanted: UrlAndType): readonly Endpoint[] {
   let index = indexes.get(list);
   if (index === undefined) {
     index = new Map();
@@ -30,5 +24,5 @@ export function endpointsLike(list: EndpointList, identity: Identity): readonly 
     }
     indexes.set(list, index);
   }
-  return index.get(keyOf(identity)) ?? [];
+  return index.get(keyOf(wanted)) ?? [];
 }
