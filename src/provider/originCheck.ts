@@ -9,7 +9,8 @@ import { type EndpointState, isPending } from "./state";
 
 /**
  * Compares where a resource was registered with where this run's settings lead. A state without an origin, which an import file may
- * leave, counts as registered here. Elsewhere, ids may count anew, so an endpoint is the same only if its url and type are, too.
+ * leave, counts as registered here. At another base URL or with the key of another account, ids may count anew, so an endpoint is the same only if its
+ * url and type are, too.
  */
 export class OriginCheck {
   constructor(private readonly context: Context) {}

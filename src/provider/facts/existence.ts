@@ -52,7 +52,7 @@ export class Existence {
   /** Reads an endpoint by its id alone. Of a denial, nothing may be concluded but an error. */
   async look(id: string): Promise<Endpoint | Denial> {
     const list = await this.#unlessRefused(this.options.service.list());
-    const row = list?.byId.get(id);
+    const row = list?.rowsById.get(id);
     return row !== undefined && isReadable(row) ? row : this.options.service.get(id);
   }
 
@@ -62,7 +62,7 @@ export class Existence {
    */
   async row(id: string, recorded: RecordedTimes): Promise<Row | undefined> {
     const list = await this.#unlessRefused(this.options.service.anyList());
-    const row = list?.byId.get(id) ?? (await this.options.service.get(id));
+    const row = list?.rowsById.get(id) ?? (await this.options.service.get(id));
     return isDenial(row) ? this.#afterDenial(id, recorded, row) : row;
   }
 
@@ -103,7 +103,7 @@ export class Existence {
     const probes = this.#probes.get(list) ?? new Map<string, Promise<boolean>>();
     this.#probes.set(list, probes);
     for (const id of ids) {
-      if (probes.size >= MOST_PROBES || list.byId.has(id) || probes.has(id)) continue;
+      if (probes.size >= MOST_PROBES || list.rowsById.has(id) || probes.has(id)) continue;
       const probe = this.#exists(id);
       // Another resource that needs the list asks again.
       probe.catch(() => probes.delete(id));
@@ -135,7 +135,7 @@ export class Existence {
   async #afterDenial(id: string, recorded: RecordedTimes, denial: Denial): Promise<Row | undefined> {
     const { clock, cancelled, service } = this.options;
     const list = await this.#listAfter(denial, id);
-    const row = list.byId.get(id);
+    const row = list.rowsById.get(id);
     if (row !== undefined) return row;
     const leftMs = () => {
       const afterDenial = denial.deniedAt + LAG_MS - clock.now();
@@ -145,7 +145,7 @@ export class Existence {
       while (leftMs() > 0 && !cancelled?.aborted) await this.#settle(leftMs());
       const again = await service.get(id);
       if (!isDenial(again)) return again;
-      const late = list.complete ? (await this.#listAfter(again)).byId.get(id) : undefined;
+      const late = list.complete ? (await this.#listAfter(again)).rowsById.get(id) : undefined;
       if (late !== undefined) return late;
     }
     this.options.onGone?.(id);
@@ -169,7 +169,8 @@ export class Existence {
     const { service } = this.options;
     for (;;) {
       const [newer, older] = service.recentLists;
-      const lacksIt = (list: Listing | undefined) => id !== undefined && list?.complete && !list.byId.has(id);
+      const lacksIt = (list: Listing | undefined) =>
+        id !== undefined && list?.complete && !list.rowsById.has(id);
       if (newer && (newer.sentAt >= deniedAt || (lacksIt(newer) && lacksIt(older)))) return newer;
       await service.nextList();
     }

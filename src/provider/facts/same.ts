@@ -11,7 +11,7 @@ export type Recorded = Pick<EndpointState, "url" | "type"> & Partial<EndpointSta
 /**
  * Answers: is it the same? Compares what today's service has under a recorded id with what was recorded.
  *
- * - `same`: it was made when the recorded one was, or has its url and type. Somebody may have edited it.
+ * - `same`: it has the url and type of the recorded one; or it was not made later, so that somebody may have edited it.
  * - `other`: it was made later, so the service has used the id again
  * - `unknown`: it has another url or type, and nothing tells when the recorded one was made; or the id is a row's number, which a database may
  *   use again within the second that a time may be off by. It counts as gone, is left alone, and is named

@@ -27,7 +27,7 @@ export interface Listing extends EndpointList {
   /** When it was asked for, on this process's clock. */
   readonly sentAt: number;
   /** Its rows, also those that cannot be read. */
-  readonly byId: ReadonlyMap<string, Row>;
+  readonly rowsById: ReadonlyMap<string, Row>;
 }
 
 /** The service says that it has no endpoint with an id, by 404 or 410. A proxy or a replica may have said so: see `existence.ts`. */
@@ -101,7 +101,7 @@ export class Service {
     const asking = this.#shown(this.client.list({ signal: cancelled })).then((list) => {
       if (list.serverTime !== null)
         this.#told = { serviceTime: list.serverTime, processTime: clock.now(), processDate: clock.date() };
-      const listing = { ...list, sentAt, byId: new Map(rowsOf(list).map((row) => [row.id, row])) };
+      const listing = { ...list, sentAt, rowsById: new Map(rowsOf(list).map((row) => [row.id, row])) };
       this.#recent = [listing, ...this.#recent].sort((a, b) => b.sentAt - a.sentAt).slice(0, 2);
       return listing;
     });

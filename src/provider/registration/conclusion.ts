@@ -190,7 +190,7 @@ export class Conclusions {
     const recorded = (await stack.state())?.expectedAt(origin) ?? [];
     const known = new Set([...endpoints.had, ...recorded.map(({ id = "" }) => id)]);
     const isLost = ({ id = "", outputs }: Resource) =>
-      endpoints.isExpected(id) && !list.byId.has(id) && !existence.mayLag({ ...outputs });
+      endpoints.isExpected(id) && !list.rowsById.has(id) && !existence.mayLag({ ...outputs });
     const lost = recorded.filter(isLost);
     const isStale = await existence.isStale(
       list,

@@ -33,8 +33,8 @@ export class CreationCheck {
   ) {}
 
   /**
-   * Looks what `create` would do with a new resource, before anything is registered, and returns why it would stop. Best effort, because
-   * `create` decides again; but a refused key should show in the preview.
+   * Looks what `create` would do with a new resource, before anything is registered, and returns why it would stop: nothing for an
+   * `adoptId`, or for what is not known yet. Best effort, because `create` decides again; but a refused key should show in the preview.
    *
    * @param urn undefined if nobody told it
    */
@@ -57,6 +57,7 @@ export class CreationCheck {
     if (looked.status === "rejected") return this.#failed(looked.reason);
     const decision = looked.value;
     if (decision?.kind === "adopt") {
+      // A check asks for no proof, so this reads other stacks only where the state can only be this one's.
       const { taken, read } = await askOtherStacks(decision.endpoint, this.context);
       if (taken) return [taken.message];
       this.#sayAdoption(inputs, decision.endpoint, { urn, read });

@@ -33,7 +33,7 @@ export interface Facts {
   readonly withoutState?: Known | undefined;
   /**
    * Whether the state is this stack's: a second look at it shows that, or it can only be this one's. Undefined as long as the decision needed no
-   * proof. If it is not proven, `withoutState` counts.
+   * proof. If it needed one and there is none, `withoutState` counts, and `ifExists: "adopt"` adopts nothing.
    */
   readonly proof?: Proof | undefined;
   /** How long after it was sent a registration may still be made, in milliseconds. */
@@ -54,6 +54,10 @@ export type Stop =
       readonly endpoint: Endpoint;
       readonly owner: Owner;
     }
+  /**
+   * Evidence fits something, or nothing but nearly something, and nothing shows for certain what it made. `match.ts` has the reasons, such as two
+   * endpoints for one registration, or no date.
+   */
   | { readonly kind: "doubt"; readonly endpoints: readonly Endpoint[]; readonly why: string }
   /** `isStale`: a get has shown that the list is. Otherwise the list says that it is partial, or has a row that cannot be read. */
   | { readonly kind: "unknowable"; readonly isStale: boolean }
@@ -71,8 +75,8 @@ export type Stop =
 export type Decision =
   | Stop
   /**
-   * The endpoint that an earlier registration made, and the evidence of that registration. Of several that fit, it is the oldest, and each may
-   * come of a registration of its own.
+   * The endpoint that an earlier registration made, and the evidence of that registration. If several endpoints fit, it is the oldest, and there are
+   * registrations enough for all of them: otherwise it is a `doubt`.
    */
   | { readonly kind: "take"; readonly endpoint: Endpoint; readonly by: Evidence }
   /** The endpoint that the user named, or let the resource adopt. */
@@ -88,8 +92,8 @@ export type Decision =
  * more: it asks for what is taken over or adopted, and whether gets show that a list is stale that something is not in.
  *
  * @returns the decision, and whether it needs a proof that the state is this stack's: it would be another one without what only the state
- *   says. A stop and a wait need none, unless the state alone says whether the `adoptId` is spent. (An adoption asks for a proof after this,
- *   too, whatever it rests on: before other stacks are read)
+ *   says. A stop and a wait need none, unless the state alone says whether the `adoptId` is spent. (An adoption in a `create` asks for
+ *   one after this, too, before other stacks are read. If there is none, they are not read, and the decision stays)
  */
 export function decide(wish: Wish, facts: Facts): { decision: Decision; needsProof: boolean } {
   const { known, withoutState = known, proof } = facts;
@@ -136,7 +140,7 @@ function ruleFor(wish: Wish, facts: Facts, known: Known): Decision {
   const { adoptId, ifExists } = wish.verb === "create" ? wish : {};
   if (adoptId !== undefined && !known.isSpent) return adoption(adoptId, wanted, facts, known);
 
-  // What another resource of this stack has is none of these. What a resource of another type has, or may have, is one.
+  // What another `WebhookEndpoint` of this stack has is none of these. What a resource of another type has, or may have, is one.
   const equal = endpointsLike(list, wanted).filter((endpoint) => countsAsEqual(ownerOf(endpoint)));
   const unreadable = list.unrecognized.filter(({ id }) => countsAsEqual(ownerOf({ id })));
   const unreadableEqual = unreadable.filter(({ url }) => url !== null && sameUrl(url, wanted.url));
@@ -149,12 +153,13 @@ function ruleFor(wish: Wish, facts: Facts, known: Known): Decision {
   const isOnly = mayAdopt && !mayLackEqual && unreadableEqual.length === 0 && equal.length === 1;
   const [only] = isOnly ? equal.filter((each) => ownerOf(each).kind === "nobody") : [];
 
-  // Near fits put evidence in doubt, too.
+  // In doubt: fits that are not certain, or no fit and one that nearly is.
   const shown = evidence.length > 0 ? matchEvidence(wanted, equal, facts, known) : undefined;
   if (shown?.kind === "doubt") return only ? { kind: "adopt", endpoint: only } : stop(shown);
   if (shown !== undefined) return shown;
 
   if (evidence.length > 0) {
+    // An interrupted creation noted no ids, so each such row may be its own.
     const mayBeIt = unreadable
       .filter(({ url }) => url === null || sameUrl(url, wanted.url))
       .some(({ id }) => evidence.some(({ before }) => !before.has(id)));

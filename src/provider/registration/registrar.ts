@@ -68,7 +68,7 @@ export class Registrar {
     const { declarations, endpoints, graceMs, log, registrations } = this.context;
     const { decision, list, whyWithoutState } = await this.conclusions.forCreate(inputs);
     const found = endpointOf(decision);
-    // This asks for a proof, if the decision needed none.
+    // This asks for a proof, if the decision needed none. Without one it reads no other stack, and the adoption goes on.
     const { taken, read } =
       decision.kind === "adopt"
         ? await askOtherStacks(decision.endpoint, this.context, inputs)
@@ -121,7 +121,7 @@ export class Registrar {
     try {
       const endpoint = await service.register({ url, type, ip }, noteSent);
       const { id } = endpoint;
-      const isListed = list.byId.has(id) && !endpoints.isDeleted(id);
+      const isListed = list.rowsById.has(id) && !endpoints.isDeleted(id);
       // What a complete list lacked, and is not of this run, was not there: its id was used again.
       const wasThere =
         isListed || endpoints.isGiven(id) || (!list.complete && endpoints.isOurs(endpoint, graceMs));
@@ -134,7 +134,7 @@ export class Registrar {
       const pending = { before, attemptedAt: serviceSentAt };
       const state = { ...stateOf({ createdAt: null, updatedAt: null }, inputs, origin), pending };
       const failure = new PendingError(`${PENDING_PREFIX}${randomUUID()}`, state, error);
-      // For as long as an operation may take: what is made later, within the grace period, the next command finds.
+      // Until an operation would have ended, or less if it is in doubt: what is made later, within the grace period, the next command finds.
       const endpoint = await this.conclusions.lookFor(
         inputs,
         evidenceOfPending(failure.id, state),
@@ -165,7 +165,8 @@ export class Registrar {
   /**
    * Looks again for what a registration of this run made that got no response. It is this resource's, if a hook made the engine call `create`
    * again (engine rule 30), or that of an equal one: then the first that finds the endpoint has it. The engine keeps a resource as half-made
-   * only if `create` fails in the same way again. So if nothing is found, it fails with the same error, and nothing more is registered.
+   * only if `create` fails in the same way again. So if nothing is found, it fails with the same error, and nothing more is registered. Once one
+   * has found it, the next equal one registers.
    */
   async #lookAgain(inputs: EndpointInputs, earlier: PendingError): Promise<Given> {
     const { endpoints, registrations } = this.context;
