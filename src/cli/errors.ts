@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { EmulatorErrorCode } from "../emulator/errors";
 import type { EndpointErrorCode } from "../provider/errors";
 import { CodedError } from "../shared/codedError";
-import type { ReceiverConfigErrorCode } from "../stack/config";
+import type { ReceiverConfigErrorCode } from "../stack/receiverConfigFormat";
 
 /** What a command of this package could not do. Some of its codes are those of what it is built on. */
 export class CliError extends CodedError<

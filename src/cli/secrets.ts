@@ -1,6 +1,11 @@
 import { fingerprintOf, problemsOfSecrets } from "../signature/secret";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
-import { OUTPUT_COMMAND, parseConfig, RECEIVER_OUTPUT, ReceiverConfigError } from "../stack/config";
+import {
+  OUTPUT_COMMAND,
+  parseConfig,
+  RECEIVER_OUTPUT,
+  ReceiverConfigError,
+} from "../stack/receiverConfigFormat";
 import { CliError } from "./errors";
 import type { Context } from "./run";
 

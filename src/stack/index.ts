@@ -1,5 +1,5 @@
-export type { ReceiverConfig, ReceiverConfigErrorCode, ReceiverEndpoint } from "./config";
-export { parseReceiverConfig, ReceiverConfigError } from "./config";
+export type { ReceiverConfig, ReceiverConfigErrorCode, ReceiverEndpoint } from "./receiverConfigFormat";
+export { parseReceiverConfig, ReceiverConfigError } from "./receiverConfigFormat";
 export {
   type ConfiguredQueueOptions,
   type ConfiguredReceiverOptions,

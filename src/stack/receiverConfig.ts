@@ -5,8 +5,8 @@ import { failOnce, withoutStack } from "../shared/undocumented";
 import { fingerprintOf } from "../signature/secret";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
 // Two imports, because the declarations must suit TypeScript 3.8, which has no inline types.
-import type { ReceiverConfig, ReceiverEndpoint } from "./config";
-import { problemsOfVerification } from "./config";
+import type { ReceiverConfig, ReceiverEndpoint } from "./receiverConfigFormat";
+import { problemsOfVerification } from "./receiverConfigFormat";
 
 /** A `WebhookEndpoint`, or what has these three of one. */
 export type ReceiverConfigEndpoint = Record<keyof ReceiverEndpoint, pulumi.Input<string>>;

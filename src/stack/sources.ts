@@ -13,7 +13,7 @@ import {
   parseConfig,
   RECEIVER_OUTPUT,
   ReceiverConfigError,
-} from "./config";
+} from "./receiverConfigFormat";
 
 /** A receiver's options, apart from its secrets. A tolerance given here overrides the one of the configuration. */
 export type ConfiguredReceiverOptions<Events extends object = NoEvents> = Omit<

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { hasType, VALIDATION_PROVIDER_CODE, VALIDATION_TYPE_TOKEN } from "../shared/permanent";
-import type { ReceiverConfig } from "../stack/config";
+import type { ReceiverConfig } from "../stack/receiverConfigFormat";
 
 /** The arguments of a `ReceiverValidation`: exactly one of `secrets` and `receiver`. */
 export interface ReceiverValidationArgs {

@@ -2,7 +2,7 @@ import type { Resource } from "../../../provider/facts/resource";
 import { isPendingId } from "../../../shared/permanent";
 import { describeResource, namesOf } from "../../../shared/urn";
 import { CLEAR_OPERATIONS, commandFor, joined, quoted } from "../../../shared/words";
-import { RECEIVER_OUTPUT } from "../../../stack/config";
+import { RECEIVER_OUTPUT } from "../../../stack/receiverConfigFormat";
 import type { Entry } from "../../inventory/inventory";
 import type { KnownStack, Stacks } from "../../inventory/stacks";
 import { describeWork, unlocking, type Work } from "../../inventory/work";
