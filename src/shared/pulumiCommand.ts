@@ -6,9 +6,6 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { masked } from "./masking";
 
-/** The organization of every stack in a backend of one's own, such as a folder or a bucket. */
-export const SELF_MANAGED = "organization";
-
 /** How much of Pulumi's own error message is repeated, in characters. */
 const MAX_QUOTED_LENGTH = 300;
 

@@ -4,6 +4,9 @@ import { joined } from "./words";
 /** The engine's own provider is named `default`, or `default` and its version. */
 const DEFAULT_PROVIDER = /^default(_\d+_\d+_\d+\w*)?$/;
 
+/** The organization of every stack in a backend of one's own, such as a folder or a bucket. */
+export const SELF_MANAGED = "organization";
+
 /** Returns the name that the program gave a resource. */
 export function nameOf(urn: string): string {
   return urn.split("::").slice(3).join("::") || urn;

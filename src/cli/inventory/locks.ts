@@ -5,7 +5,7 @@ import { homedir, hostname } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { parseJson } from "../../shared/json";
-import { SELF_MANAGED } from "../../shared/pulumiCommand";
+import { SELF_MANAGED } from "../../shared/urn";
 import { describeAge } from "../duration";
 import type { Context } from "../run";
 

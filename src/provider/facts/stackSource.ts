@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import { inParallel } from "../../shared/inParallel";
 import { isRecord, parseJson } from "../../shared/json";
-import { quotedError, runPulumi, SELF_MANAGED } from "../../shared/pulumiCommand";
-import { stackOf } from "../../shared/urn";
+import { quotedError, runPulumi } from "../../shared/pulumiCommand";
+import { SELF_MANAGED, stackOf } from "../../shared/urn";
 import type { Deployment } from "./resource";
 
 /** How long the CLI may take to print something, in milliseconds. */
