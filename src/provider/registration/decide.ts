@@ -8,7 +8,7 @@ import type { Proof } from "../facts/stack";
 import { LAG_MS } from "../facts/time";
 import { endpointsLike } from "../facts/urlAndType";
 import type { IfExists } from "../settings";
-import { type Known, matchEvidence } from "./match";
+import { type Doubt, type Known, matchEvidence, type Take } from "./match";
 
 /** What the rule is asked. */
 export type Wish =
@@ -58,7 +58,7 @@ export type Stop =
    * Evidence fits something, or nothing but nearly something, and nothing shows for certain what it made. `match.ts` has the reasons, such as two
    * endpoints for one registration, or no date.
    */
-  | { readonly kind: "doubt"; readonly endpoints: readonly Endpoint[]; readonly why: string }
+  | Doubt
   /** `isStale`: a get has shown that the list is. Otherwise the list says that it is partial, or has a row that cannot be read. */
   | { readonly kind: "unknowable"; readonly isStale: boolean }
   /**
@@ -78,7 +78,7 @@ export type Decision =
    * The endpoint that an earlier registration made, and the evidence of that registration. If several endpoints fit, it is the oldest, and there are
    * registrations enough for all of them: otherwise it is a `doubt`.
    */
-  | { readonly kind: "take"; readonly endpoint: Endpoint; readonly by: Evidence }
+  | Take
   /** The endpoint that the user named, or let the resource adopt. */
   | { readonly kind: "adopt"; readonly endpoint: Endpoint }
   | { readonly kind: "wait"; readonly milliseconds: number }

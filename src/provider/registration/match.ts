@@ -23,6 +23,20 @@ interface Fits {
   readonly fits: readonly Endpoint[];
 }
 
+/** A registration made this endpoint: the evidence is of it. */
+export interface Take {
+  readonly kind: "take";
+  readonly endpoint: Endpoint;
+  readonly by: Evidence;
+}
+
+/** A registration may have made one of these endpoints. */
+export interface Doubt {
+  readonly kind: "doubt";
+  readonly endpoints: readonly Endpoint[];
+  readonly why: string;
+}
+
 /**
  * Returns what evidence shows in a list: what its registration certainly made, that this is in doubt and why, or nothing.
  *
@@ -33,10 +47,7 @@ export function matchEvidence(
   equal: readonly Endpoint[],
   { list, graceMs }: { readonly list: EndpointList; readonly graceMs: number },
   { evidence, ownerOf, declares }: Known,
-):
-  | { readonly kind: "take"; readonly endpoint: Endpoint; readonly by: Evidence }
-  | { readonly kind: "doubt"; readonly endpoints: readonly Endpoint[]; readonly why: string }
-  | undefined {
+): Take | Doubt | undefined {
   const mayBeIt = (endpoint: Endpoint) => mayBeMadeHere(ownerOf(endpoint));
   const { fitting, fits } = fitsOf(equal.filter(mayBeIt), evidence, graceMs);
   const holder = fits.map(ownerOf).find(isOtherType);
