@@ -1,6 +1,6 @@
 import * as proto from "@pulumi/pulumi/proto/provider_pb";
+import type { Properties } from "../provider/facts/resource";
 import type { Verbs } from "./resources";
-import type { Properties } from "./values";
 
 /**
  * Returns a diff with the properties that a replacement changes. Otherwise its preview lists each output that no program declares as

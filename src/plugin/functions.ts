@@ -1,7 +1,7 @@
 import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "../program/lookup";
+import type { Properties } from "../provider/facts/resource";
 import { foreign } from "../shared/escape";
 import type { schema } from "./schema";
-import type { Properties } from "./values";
 
 type Look = (args: Properties, options: LookupOptions) => Promise<object>;
 

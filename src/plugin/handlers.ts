@@ -4,6 +4,7 @@ import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { Engine } from "../provider/engine";
+import type { Properties } from "../provider/facts/resource";
 import type { Configuration } from "../provider/settings";
 import { UNKNOWN_VALUE } from "../shared/inputs";
 import { detailedDiff } from "./diff";
@@ -13,7 +14,7 @@ import { createResources, type Resource, type Resources } from "./resources";
 import { rpcError } from "./rpcError";
 import { schema } from "./schema";
 import { settingLookup } from "./settings";
-import { fromEngine, type Properties, toEngine } from "./values";
+import { fromEngine, toEngine } from "./values";
 
 interface HandlerOptions {
   readonly environment: NodeJS.ProcessEnv;

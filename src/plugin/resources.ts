@@ -1,11 +1,13 @@
+import type { Properties } from "../provider/facts/resource";
 import { SECRET_INPUT, URN_INPUT } from "../provider/hiddenInputs";
 import type { RunOptions } from "../provider/run";
 import type { Configuration } from "../provider/settings";
 import { createProvider } from "../provider/verbs";
 import { foreign } from "../shared/escape";
+import { NATIVE_TYPE_TOKEN } from "../shared/permanent";
 import { createReceiverValidation } from "../validation/verbs";
 import { type ResourceToken, schema } from "./schema";
-import type { FromEngine, Properties } from "./values";
+import type { FromEngine } from "./values";
 
 /** The verbs of a resource, as the TypeScript library and the native plugin serve them. */
 export interface Verbs {
@@ -36,7 +38,7 @@ export type Resources = ReturnType<typeof createResources>;
 export function createResources(options: Pick<RunOptions, "engine" | "environment"> & Partial<RunOptions>) {
   const endpoint = createProvider(options);
   const verbs: Readonly<Record<ResourceToken, Verbs>> = {
-    "webhooks:index:WebhookEndpoint": {
+    [NATIVE_TYPE_TOKEN]: {
       ...endpoint,
       check: (olds, news, { urn, secretNames }) =>
         endpoint.check({ ...olds }, { ...news, [URN_INPUT]: urn, [SECRET_INPUT]: secretNames.has("url") }),

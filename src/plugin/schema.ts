@@ -4,6 +4,7 @@ import type { WebhookEndpoint, WebhookEndpointArgs } from "../program/webhookEnd
 import type { WebhooksProviderArgs } from "../program/webhooksProvider";
 import { type ArgumentName, REQUIRED_ARGUMENTS, type ReplacingArgument } from "../provider/arguments";
 import { SETTING_NAMES, SETTINGS, type SettingName } from "../provider/settings";
+import { NATIVE_TYPE_TOKEN, TYPE_TOKEN, VALIDATION_TYPE_TOKEN } from "../shared/permanent";
 import type { ReceiverValidation, ReceiverValidationArgs } from "../validation/receiverValidation";
 
 const manifest: { version: string; repository?: { url: string } } = require("../../package.json");
@@ -166,13 +167,13 @@ export const schema = {
     inputProperties: settings,
   },
   resources: {
-    "webhooks:index:WebhookEndpoint": {
+    [NATIVE_TYPE_TOKEN]: {
       description: endpointDescription,
       inputProperties: endpointInputs,
       requiredInputs: REQUIRED_ARGUMENTS,
       properties: endpointOutputs,
       required: ["url", "type"],
-      aliases: [{ type: "pulumi-nodejs:dynamic/webhooks:WebhookEndpoint" }],
+      aliases: [{ type: TYPE_TOKEN }],
     },
     "webhooks:index:ReceiverValidation": {
       description: validationDescription,
@@ -180,7 +181,7 @@ export const schema = {
       requiredInputs: ["url"],
       properties: validationOutputs,
       required: ["url", "validatedAt"],
-      aliases: [{ type: "pulumi-nodejs:dynamic/webhooks:ReceiverValidation" }],
+      aliases: [{ type: VALIDATION_TYPE_TOKEN }],
     },
   },
   types: {

@@ -1,7 +1,7 @@
+import type { Properties } from "../provider/facts/resource";
 import { type Configuration, PROVIDER_NAME_KEY, settingText } from "../provider/settings";
 import { stackConfiguration } from "../shared/undocumented";
 import { isDefaultProvider } from "../shared/urn";
-import type { Properties } from "./values";
 
 /**
  * Looks up settings among a provider's own inputs, and then in the stack's configuration. The engine gives that to the default

@@ -1,7 +1,5 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
-
-/** Properties of a resource or of a provider. */
-export type Properties = Readonly<Record<string, unknown>>;
+import type { Properties } from "../provider/facts/resource";
 
 /** Properties as the verbs take them, and the names of those that are secret or hold a secret. */
 export interface FromEngine {

@@ -1,6 +1,7 @@
 import { type EndpointType, isEndpointType } from "../../shared/endpointType";
 import { isDefaultProvider, nameOf } from "../../shared/urn";
 
+/** Properties of a resource or of a provider. */
 export type Properties = Readonly<Record<string, unknown>>;
 
 /** A resource as `pulumi stack export` prints it. */
