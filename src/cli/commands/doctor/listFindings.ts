@@ -41,7 +41,7 @@ export function* listFindings(
         message: `${foreign(endpoint.id)} has the url (${shownUrl}) and type of ${describeOwned(duplicateOf)}, so each event is delivered twice`,
         remedy: isAllRead
           ? `${withStack(commandFor("delete", endpoint.id))}   # if nothing else needs it`
-          : `${withStack(`${COMMAND} get ${quoted(endpoint.id)} --all`)}   # says whether another project has it, perhaps on purpose; if none has: ${commandFor("delete", endpoint.id)}`,
+          : `${withStack(commandFor("get", endpoint.id, " --all"))}   # says whether another project has it, perhaps on purpose; if none has: ${commandFor("delete", endpoint.id)}`,
       });
   yield* managedTwice(entries);
   const rest = unmanagedIn(inventory).filter((each) => !gone.some(({ successor }) => successor === each));
