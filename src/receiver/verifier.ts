@@ -1,10 +1,6 @@
+import type { ReadHeaders } from "../signature/headers";
 import type { VerificationResult } from "../signature/result";
-import {
-  checkTolerance,
-  LONGEST_TOLERANCE_SECONDS,
-  type ReadHeaders,
-  signatureChecker,
-} from "../signature/verify";
+import { checkTolerance, LONGEST_TOLERANCE_SECONDS, signatureChecker } from "../signature/verify";
 import type { Secrets } from "./types";
 import { inTime } from "./waiting";
 

@@ -21,11 +21,14 @@ export interface SignatureHeaders {
   readonly signature: string;
 }
 
+/** The three headers of a delivery, or why they cannot be used. */
+export type ReadHeaders = SignatureHeaders | VerificationFailure;
+
 /** Stands for an id or a timestamp that was sent more than once: malformed as either. */
 const SENT_TWICE = "sent twice";
 
 /** Reads the three headers of a delivery, or returns why they cannot be used. Never throws on what a sender controls. */
-export function readSignatureHeaders(headers: HeadersLike): SignatureHeaders | VerificationFailure {
+export function readSignatureHeaders(headers: HeadersLike): ReadHeaders {
   const { id, timestamp, signature } = collect(headers);
   if (!id || !timestamp || !signature) return "missing-header";
   if (!isCanonicalId(id)) return "malformed-id";
@@ -33,7 +36,7 @@ export function readSignatureHeaders(headers: HeadersLike): SignatureHeaders | V
 }
 
 /** Returns the id that a request claims, which is not verified. Undefined if a header is missing or malformed. */
-export function claimedId(sent: SignatureHeaders | VerificationFailure): string | undefined {
+export function claimedId(sent: ReadHeaders): string | undefined {
   return typeof sent === "string" ? undefined : sent.id;
 }
 

@@ -1,6 +1,6 @@
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { isArrayBuffer, isArrayBufferView } from "node:util/types";
-import { type HeadersLike, readSignatureHeaders, type SignatureHeaders } from "./headers";
+import { type HeadersLike, type ReadHeaders, readSignatureHeaders } from "./headers";
 import type { RawBody, VerificationFailure, VerificationResult } from "./result";
 import { keysOf, WebhookSecretError } from "./secret";
 
@@ -45,9 +45,6 @@ export function createVerifier(options: VerifierOptions): Verifier {
     verifyDetailed: (rawBody, headers) => check(rawBody, readSignatureHeaders(headers)),
   };
 }
-
-/** What `readSignatureHeaders` returns. */
-export type ReadHeaders = SignatureHeaders | VerificationFailure;
 
 /** Returns what a verifier does with headers that have been read. @throws as `createVerifier` */
 export function signatureChecker({
