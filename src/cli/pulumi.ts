@@ -1,3 +1,4 @@
+import { withoutUserInfo } from "../shared/escape";
 import { parseJson } from "../shared/json";
 import { type PulumiCommandResult, quotedError } from "../shared/pulumiCommand";
 import { quoted } from "../shared/words";
@@ -93,7 +94,7 @@ export class Pulumi {
   async describeBackend(): Promise<string> {
     const { url = "" } = await this.login().catch((): Login => ({}));
     const [, shown] = /^([^?#]+)/.exec(url) ?? [];
-    return shown === undefined ? "this backend" : `the backend ${shown.replace(/\/\/[^/]*@/, "//")}`;
+    return shown === undefined ? "this backend" : `the backend ${withoutUserInfo(shown)}`;
   }
 }
 
