@@ -72,8 +72,8 @@ export function createProvider(options: Partial<RunOptions> = {}) {
           const look = () => creationCheck.refusals(inputs, urn);
           if (otherAccount.length === 0) problems.push(...(await registrar.inTurn(inputs, look)));
         }
-        // It dates the registration if this run is killed, as the time of the request that was to follow: what that made counts as made from 5 s
-        // before until a grace period after. A longer wait for its turn is one of the sentences at the end of docs/architecture.md. The
+        // If this run is killed, it dates the registration: an endpoint that was made from 5 s before it until a grace period after it counts as
+        // made by that. One that was made later, as after a long wait for its turn, does not (docs/architecture.md, "What stays impossible", 7). The
         // program's class passes it, with an unknown value in a preview (engine rule 49).
         if (willCreate && after !== undefined && after !== UNKNOWN_VALUE)
           after = await creationCheck.serviceTime();

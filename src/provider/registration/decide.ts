@@ -32,7 +32,7 @@ export interface Facts {
   /** What this run knows without the state. Only a create may need a proof, so only that has it. */
   readonly withoutState?: Known | undefined;
   /**
-   * Whether the state is this stack's: a second look at it shows that, or it can only be this one's. Undefined as long as the decision needed no
+   * Whether the state is this stack's: a second look (`stack.ts`) shows this run at work in it, or it can only be this one's. Undefined as long as the decision needed no
    * proof. If it needed one and there is none, `withoutState` counts, and `ifExists: "adopt"` adopts nothing.
    */
   readonly proof?: Proof | undefined;
@@ -140,18 +140,19 @@ function ruleFor(wish: Wish, facts: Facts, known: Known): Decision {
   const { adoptId, ifExists } = wish.verb === "create" ? wish : {};
   if (adoptId !== undefined && !known.isSpent) return adoption(adoptId, wanted, facts, known);
 
-  // What another `WebhookEndpoint` of this stack has is none of these. What a resource of another type has, or may have, is one.
+  // Of this url and type, and no `WebhookEndpoint` of this stack has it: so of two, one of them this stack's own, the other is the only equal one.
+  // What a resource of another type has, or may have, is equal. What this run has deleted is not.
   const equal = endpointsLike(list, wanted).filter((endpoint) => countsAsEqual(ownerOf(endpoint)));
   const unreadable = list.unrecognized.filter(({ id }) => countsAsEqual(ownerOf({ id })));
   const unreadableEqual = unreadable.filter(({ url }) => url !== null && sameUrl(url, wanted.url));
   const mayLackEqual = !list.complete || unreadable.some(({ url }) => url === null);
   const register = (despite?: Stop): Decision => ({ kind: "register", mayLackEqual, despite });
   const stop = (reason: Stop) => (ifExists === "register" ? register(reason) : reason);
-  // Of a partial list, nothing shows that it is the only one. Where a proof was needed and there is none, the state may be another stack's,
+  // Of a partial list, nothing shows that it is the only equal one. Where a proof was needed and there is none, the state may be another stack's,
   // and does not show that it is nobody's here; one that cannot be read hides only what this run does not touch.
   const mayAdopt = ifExists === "adopt" && facts.proof?.proven !== false;
-  const isOnly = mayAdopt && !mayLackEqual && unreadableEqual.length === 0 && equal.length === 1;
-  const [only] = isOnly ? equal.filter((each) => ownerOf(each).kind === "nobody") : [];
+  const isOnlyEqual = mayAdopt && !mayLackEqual && unreadableEqual.length === 0 && equal.length === 1;
+  const [only] = isOnlyEqual ? equal.filter((each) => ownerOf(each).kind === "nobody") : [];
 
   // In doubt: fits that are not certain, or no fit and one that nearly is.
   const shown = evidence.length > 0 ? matchEvidence(wanted, equal, facts, known) : undefined;
@@ -167,6 +168,7 @@ function ruleFor(wish: Wish, facts: Facts, known: Known): Decision {
     const milliseconds = timeLeft(evidence, facts);
     if (milliseconds > 0) return { kind: "wait", milliseconds };
   }
+  // From here on, the evidence has made nothing: as without any.
   if (wish.verb === "settle") return { kind: "none" };
   if (only) return { kind: "adopt", endpoint: only };
   if (equal.length + unreadableEqual.length === 0) return register();

@@ -157,8 +157,11 @@ export function notRegistered({ url }: Wanted, { id }: Shown): EndpointError {
   );
 }
 
-/** Returns the refusal of a registration. If the url may be why, because an endpoint has it, it says so. */
-export function refusedBeside(
+/**
+ * Returns the error of a registration that certainly made nothing: it was refused, or never sent. If it was refused, and an endpoint with its url
+ * may be why, it says so.
+ */
+export function notMadeBeside(
   listed: readonly Endpoint[],
   { url }: Wanted,
   error: WebhookError,

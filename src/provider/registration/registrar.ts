@@ -17,10 +17,10 @@ import {
   adopts,
   describeDoubt,
   describeSpared,
+  notMadeBeside,
   notRegistered,
   otherIpPending,
   refusalOf,
-  refusedBeside,
 } from "./refusals";
 import { otherSpellingWarning } from "./storedUrl";
 
@@ -37,9 +37,12 @@ interface Created {
   readonly outs: EndpointState;
 }
 
-/** Gives each resource its endpoint, once: takes over what an earlier registration made for it, adopts what the user named, or registers. */
+/** Gives each resource its endpoint, once: takes over what an earlier registration made for it, adopts what `adoptId` or `ifExists` says, or registers. */
 export class Registrar {
-  /** What happens for each url and type: within a process, one thing after the other. */
+  /**
+   * The last work for each url and type, in this process. `create`, `delete`, the look of `check` and the settling of a pending resource wait for it;
+   * `diff` and a `read` of what is recorded do not.
+   */
   readonly #turns = new Map<string, Promise<unknown>>();
 
   constructor(
@@ -130,7 +133,7 @@ export class Registrar {
       return { endpoint: endpoints.noteGiven(endpoint), registeredAt };
     } catch (error) {
       if (!(error instanceof WebhookRegistrationError)) throw error;
-      if (error.outcome === "not-made") throw refusedBeside(there, inputs, error);
+      if (error.outcome === "not-made") throw notMadeBeside(there, inputs, error);
       const pending = { before, attemptedAt: serviceSentAt };
       const state = { ...stateOf({ createdAt: null, updatedAt: null }, inputs, origin), pending };
       const failure = new PendingError(`${PENDING_PREFIX}${randomUUID()}`, state, error);
@@ -220,7 +223,7 @@ export class Registrar {
     });
   }
 
-  /** Runs work after everything else that concerns the same url and type. */
+  /** Runs work after all that was handed in here before for the same url and type. */
   inTurn<T>(wanted: UrlAndType, work: () => Promise<T>): Promise<T> {
     const key = keyOf(wanted);
     const turn = (this.#turns.get(key) ?? Promise.resolve()).then(work, work);
