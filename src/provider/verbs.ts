@@ -52,7 +52,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       const willCreate = olds.url === undefined;
       const { problems, warnings } = checkArguments(args);
       const result = start();
-      // What exists keeps its value. Nothing reads that any more.
+      // What exists keeps its value: `stackState.ts` compares it with that of an interrupted creation, to tell whether that was recorded since.
       let after = willCreate ? news[AFTER_INPUT] : olds[AFTER_INPUT];
       if ("problems" in result)
         problems.push(...result.problems.map((problem) => `${problem} (SETTINGS_INVALID)`));
@@ -72,7 +72,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
           const look = () => creationCheck.refusals(inputs, urn);
           if (otherAccount.length === 0) problems.push(...(await registrar.inTurn(inputs, look)));
         }
-        // If this run is killed, it dates the registration: an endpoint that was made from 5 s before it until a grace period after it counts as
+        // A proof knows this run's own operation by it (`stack.ts`). And if this run is killed, it dates the registration: an endpoint that was made from 5 s before it until a grace period after it counts as
         // made by that. One that was made later, as after a long wait for its turn, does not (docs/architecture.md, "What stays impossible", 7). The
         // program's class passes it, with an unknown value in a preview (engine rule 49).
         if (willCreate && after !== undefined && after !== UNKNOWN_VALUE)

@@ -20,11 +20,11 @@ const INTERRUPTED =
   "an interrupted run may have registered endpoints. `pulumi up` takes them over: run it before any refresh. Afterwards, " +
   `\`${CLEAR_OPERATIONS}\` ends Pulumi's warning.`;
 
-/** The check of a creation: what `check` tells of a new resource before anything happens. */
+/** The check of a creation: what `check` tells of a new resource before its `create`. */
 export class CreationCheck {
   /** The new resources that would adopt an endpoint, by its id. */
   readonly #adopting = new Map<string, Set<string>>();
-  /** True once a look has failed. Checks run one after the other, so each would wait as long (engine rule 36). */
+  /** True once a look has failed. In a preview, checks run one after the other, so each would wait as long (engine rule 36). */
   #lookFailed = false;
 
   constructor(
@@ -33,7 +33,7 @@ export class CreationCheck {
   ) {}
 
   /**
-   * Looks what `create` would do with a new resource, before anything is registered, and returns why it would stop: nothing for an
+   * Looks what `create` would do with a new resource, while others may be registered, and returns why it would stop: nothing for an
    * `adoptId`, or for what is not known yet. Best effort, because `create` decides again; but a refused key should show in the preview.
    *
    * @param urn undefined if nobody told it
@@ -107,7 +107,7 @@ export class CreationCheck {
     this.context.log.warn(aboutResource(urn, warning));
   }
 
-  /** Returns the service's time; undefined if it tells none, or cannot be asked now. */
+  /** Returns the service's time now, by a list of the last ten seconds; undefined if it tells none, or cannot be asked. */
   async serviceTime(): Promise<number | undefined> {
     if (!this.#lookFailed) await this.context.service.list().catch(() => undefined);
     return this.context.service.time() ?? undefined;

@@ -32,8 +32,8 @@ export interface Facts {
   /** What this run knows without the state. Only a create may need a proof, so only that has it. */
   readonly withoutState?: Known | undefined;
   /**
-   * Whether the state is this stack's: a second look (`stack.ts`) shows this run at work in it, or it can only be this one's. Undefined as long as the decision needed no
-   * proof. If it needed one and there is none, `withoutState` counts, and `ifExists: "adopt"` adopts nothing.
+   * Whether the state is this stack's: a second look (`stack.ts`) shows this run at work in it, or it can only be this one's. Undefined as long as
+   * the decision needed no proof. If it needed one and there is none, `withoutState` counts, and `ifExists: "adopt"` adopts nothing.
    */
   readonly proof?: Proof | undefined;
   /** How long after it was sent a registration may still be made, in milliseconds. */
@@ -89,7 +89,7 @@ export type Decision =
 
 /**
  * Decides what a resource gets. Pure: it is the table of `docs/architecture.md`, row by row in this order. `conclusion.ts` looks at two answers once
- * more: it asks for what is taken over or adopted, and whether gets show that a list is stale that something is not in.
+ * more: it asks for what is taken over or adopted; and before "register" or "none" it asks whether the list is stale, which makes that `unknowable`.
  *
  * @returns the decision, and whether it needs a proof that the state is this stack's: it would be another one without what only the state
  *   says. A stop and a wait need none, unless the state alone says whether the `adoptId` is spent. (An adoption in a `create` asks for
@@ -143,20 +143,22 @@ function ruleFor(wish: Wish, facts: Facts, known: Known): Decision {
   // Of this url and type, and no `WebhookEndpoint` of this stack has it: so of two, one of them this stack's own, the other is the only equal one.
   // What a resource of another type has, or may have, is equal. What this run has deleted is not.
   const equal = endpointsLike(list, wanted).filter((endpoint) => countsAsEqual(ownerOf(endpoint)));
+  // Of the rows that cannot be read, only those drop out whose id a `WebhookEndpoint` of this stack has, or that this run has deleted.
   const unreadable = list.unrecognized.filter(({ id }) => countsAsEqual(ownerOf({ id })));
   const unreadableEqual = unreadable.filter(({ url }) => url !== null && sameUrl(url, wanted.url));
   const mayLackEqual = !list.complete || unreadable.some(({ url }) => url === null);
   const register = (despite?: Stop): Decision => ({ kind: "register", mayLackEqual, despite });
   const stop = (reason: Stop) => (ifExists === "register" ? register(reason) : reason);
-  // Of a partial list, nothing shows that it is the only equal one. Where a proof was needed and there is none, the state may be another stack's,
+  // Adopted is the only equal one, and only if it is nobody's: beside one of a resource of another type, nothing is adopted. Of a partial list,
+  // nothing shows that it is the only equal one. Where a proof was needed and there is none, the state may be another stack's,
   // and does not show that it is nobody's here; one that cannot be read hides only what this run does not touch.
   const mayAdopt = ifExists === "adopt" && facts.proof?.proven !== false;
   const isOnlyEqual = mayAdopt && !mayLackEqual && unreadableEqual.length === 0 && equal.length === 1;
-  const [only] = isOnlyEqual ? equal.filter((each) => ownerOf(each).kind === "nobody") : [];
+  const [adoptable] = isOnlyEqual ? equal.filter((each) => ownerOf(each).kind === "nobody") : [];
 
   // In doubt: fits that are not certain, or no fit and one that nearly is.
   const shown = evidence.length > 0 ? matchEvidence(wanted, equal, facts, known) : undefined;
-  if (shown?.kind === "doubt") return only ? { kind: "adopt", endpoint: only } : stop(shown);
+  if (shown?.kind === "doubt") return adoptable ? { kind: "adopt", endpoint: adoptable } : stop(shown);
   if (shown !== undefined) return shown;
 
   if (evidence.length > 0) {
@@ -170,7 +172,7 @@ function ruleFor(wish: Wish, facts: Facts, known: Known): Decision {
   }
   // From here on, the evidence has made nothing: as without any.
   if (wish.verb === "settle") return { kind: "none" };
-  if (only) return { kind: "adopt", endpoint: only };
+  if (adoptable) return { kind: "adopt", endpoint: adoptable };
   if (equal.length + unreadableEqual.length === 0) return register();
   // Rows that cannot be read count, too: nothing says that they are another's.
   const left = list.endpoints.filter((each) => ownerOf(each).kind === "nobody").length + unreadable.length;

@@ -27,7 +27,7 @@ import { otherSpellingWarning } from "./storedUrl";
 /** What a resource gets. */
 interface Given {
   readonly endpoint: Endpoint;
-  /** As the state records it; undefined for what was there before. */
+  /** As the state records it; undefined for what no response of this run has told. */
   readonly registeredAt?: number | undefined;
 }
 
@@ -105,7 +105,8 @@ export class Registrar {
       log.warn(
         "the service lists only a part of its endpoints, or some that cannot be read, so nobody can tell whether one that is registered now exists already.",
       );
-    // Those of this url, type and ip made nothing, or the user said to register another one.
+    // Those of this url, type and ip made nothing, or the user said to register another one. One of another ip, or of the url of before, stays
+    // open: its own `delete` settles it.
     for (const pending of registrations.pendingLike(inputs))
       if (pending.ip === (inputs.ip ?? null)) registrations.close(pending);
     return this.#register(inputs, list);
@@ -205,7 +206,10 @@ export class Registrar {
     });
   }
 
-  /** Settles a pending resource for `delete`: deletes its endpoint, unless it is in doubt or another resource is to have it. */
+  /**
+   * Settles a pending resource for `delete`: deletes its endpoint, unless it is in doubt or another resource is to have it. Fails where the list
+   * cannot tell.
+   */
   settleForDelete(id: string, state: PendingState): Promise<void> {
     const { endpoints, existence, graceMs, log, registrations } = this.context;
     const own = registrations.notePending(id, state);
