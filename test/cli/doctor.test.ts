@@ -185,7 +185,7 @@ test("doctor finds an endpoint that two stacks manage, but ids may count for eac
   expect(await theFinding({ others: managed }, "--all")).toBe(
     "error: the stacks dev and organization/mail/dev have wh_1: the first that deletes one takes it from the others. Choose which stack " +
       `keeps them (MANAGED_TWICE) pulumi state delete --yes ${duplicate.urn} --stack organization/mail/dev   # if dev is to keep them: then ` +
-      "take them out of the other program",
+      "take them out of the other program, or, if both are stacks of one program, give each its own urls",
   );
   const [both] = (await findingsOf({ others: managed }, "--all")).findings;
   expect(both?.otherwise).toMatch(
@@ -253,7 +253,7 @@ test("what is gone, and was registered anew by somebody, is one finding, whose c
   for (const given of [lost, recorded("old", { url: SECRET_URL, outputs: originAt(service.url) })])
     expect((await findingsOf(dev({}, given))).findings.map(({ code, remedy }) => [code, remedy])).toEqual([
       ["ENDPOINT_GONE", expect.stringMatching(/^pulumi up --yes --refresh --stack dev /)],
-      ["UNMANAGED", expect.stringMatching(/: WEBHOOKS_IF_EXISTS=adopt pulumi up --yes --refresh$/)],
+      ["UNMANAGED", expect.stringMatching(/: WEBHOOKS_IF_EXISTS=adopt pulumi up --yes --refresh --stack /)],
     ]);
 });
 

@@ -196,6 +196,17 @@ test.each<[work: string, backend: () => Backend, finding: RegExp]>([
   expect(status).toBe(findings[0]?.level === "error" ? 1 : 0);
 });
 
+test("doctor sees a run by its lock before the state shows anything of it, and calls nothing that it registers nobody's", async () => {
+  for (const name of ["jobs", "mails"]) service.add({ url: url(name), type: "development" });
+  lock({ pid: pulumiProcess(), ageMs: 1_000 });
+  const resources = [recorded("jobs", { id: "wh_1", url: url("jobs"), outputs: originAt(service.url) })];
+  const { stdout } = await run(["doctor", "--json"], {
+    pulumi: backend(given({ own: { dev: { resources } } })),
+  });
+  const { findings } = JSON.parse(stdout) as { findings: Finding[] };
+  expect(findings.map(({ code }) => code)).toEqual(["RUN_UNDER_WAY"]);
+});
+
 /** Registers wh_1 to wh_5. */
 function addAll() {
   const ages = { old: 300, half: 30, fresh: 5, jobs: 300, mails: 300 };

@@ -149,7 +149,7 @@ test("what another project has is not adopted, and doctor --all asks which of tw
     second.write("Pulumi.yaml", JAVASCRIPT.replace("name: test", "name: mail"));
     second.declare(allAt(PATHS.slice(0, 2)));
     expect(await second.failUp()).toMatch(
-      /If another stack has it \(`npx pulumi-webhook-endpoints get wh_\w+ --all` tells\)[\s\S]*unless another stack has it[\s\S]*ENDPOINT_EXISTS/,
+      /If another stack has it \(`npx pulumi-webhook-endpoints get wh_\w+ --all` tells, with --json its URN, too\)[\s\S]*unless another stack has it[\s\S]*ENDPOINT_EXISTS/,
     );
     second.env.WEBHOOKS_IF_EXISTS = "adopt";
     expect(await second.failUp()).toMatch(/of the stack organization\/test\/dev has it[\s\S]*ADOPT_TAKEN/);

@@ -33,7 +33,10 @@ export interface KnownStack {
   readonly isEmpty: boolean;
   /** The names of its outputs. */
   readonly outputs: readonly string[];
-  /** Whether a run works on it. Asked only if its state has something open, Pulumi Cloud lists an update, or before endpoints are deleted or adopted. */
+  /**
+   * Whether a run works on it. Asked only if its state has something open, Pulumi Cloud lists an update, by doctor, or before endpoints are deleted
+   * or adopted.
+   */
   readonly work: Work;
 }
 
@@ -60,10 +63,15 @@ export interface Stacks {
  * never rejects: the result names what cannot be read.
  *
  * @param orphans as `all`, and asks of every stack whether a run works on it
+ * @param asksWork asks that of each stack of this project. Otherwise it is asked only of one whose state shows something open
  */
 export async function readStacks(
   context: Context,
-  { orphans = false, ...given }: { readonly all: boolean; readonly orphans?: boolean },
+  {
+    orphans = false,
+    asksWork = false,
+    ...given
+  }: { readonly all: boolean; readonly orphans?: boolean; readonly asksWork?: boolean },
 ): Promise<Stacks> {
   const { output, pulumi } = context;
   const all = given.all || orphans;
@@ -96,7 +104,7 @@ export async function readStacks(
     const hasChanged = async () => (await read()).shown.fingerprint !== shown.fingerprint;
     const asked = { listed: each, stack: shortName(name), ...shown, hasChanged };
     // Pulumi Cloud may show the state before the run.
-    const isAsked = shown.isOpen || orphans || each.updateInProgress;
+    const isAsked = shown.isOpen || orphans || (asksWork && isOwn) || each.updateInProgress;
     const work = isAsked ? await question.of(asked) : NOBODY;
     known.push({ name, isOwn, isSelected, ...state, work });
   });

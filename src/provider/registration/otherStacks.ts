@@ -44,7 +44,7 @@ function takenElsewhere(
       {
         ways: [
           `To move it here, run \`${move}\` (in a pipeline with --yes). Leave its declaration in the other program until that has succeeded, and declare it ` +
-            `here with the name ${name}, or with an alias of that. If Pulumi says that a provider already exists in the destination stack, run \`pulumi state delete ${quoted(urn)} --stack ${quoted(stack)}\`, and then this command again.`,
+            `here with the name ${name}, or with an alias of that. If Pulumi says that a provider already exists in the destination stack, run \`pulumi state delete ${quoted(urn)} --stack ${quoted(stack)}\`, then \`WEBHOOKS_IF_EXISTS=adopt pulumi up\`, and take the declaration out of the other program.`,
           'If both need one, declare another url or type here, or set ifExists: "register" for one run: each event is then delivered to both.',
           `To see who has which endpoint, run ${commandLine("get", endpoint.id, " --all")}.`,
         ],

@@ -37,7 +37,7 @@ export const doctor: Subcommand<Flags> = {
   examples: ["doctor", "doctor --all --json"],
   async run(context, { all = false }) {
     const { output, env, pulumi } = context;
-    const reading = [readVersions(pulumi), readStacks(context, { all })] as const;
+    const reading = [readVersions(pulumi), readStacks(context, { all, asksWork: true })] as const;
     const [versions, stacks] = await Promise.all(reading);
     const own = stacks.known.filter(({ isOwn }) => isOwn);
     const settings: ReturnType<typeof shownSettings> = [];

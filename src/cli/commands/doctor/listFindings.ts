@@ -50,7 +50,7 @@ export function* listFindings(
   const refresh = gone.length === 0 ? "" : " --refresh";
   yield found("UNMANAGED", {
     message: `${rest[0]?.owner.shown} has ${joined(rest.map(({ endpoint }) => endpoint.id))}`,
-    remedy: `${withStack(`${COMMAND} list --orphans`)}   # then, of those that no other stack has, adopt or delete each, or all that the program declares: WEBHOOKS_IF_EXISTS=adopt pulumi up${refresh}`,
+    remedy: `${withStack(`${COMMAND} list --orphans`)}   # then, of those that no other stack has, adopt or delete each, or all that the program declares: WEBHOOKS_IF_EXISTS=adopt pulumi up${refresh} --stack <the one that declares them>`,
   });
 }
 
@@ -75,7 +75,7 @@ function* managedTwice(entries: readonly Entry[]): Generator<Finding> {
       const lines = forgetful.map(
         ({ stack, resource }) => `pulumi state delete ${quoted(resource.urn)} --stack ${quoted(stack.name)}`,
       );
-      return `${lines.join(" && ")}   # if ${foreign(kept?.name ?? "")} is to keep them: then take them out of the other program`;
+      return `${lines.join(" && ")}   # if ${foreign(kept?.name ?? "")} is to keep them: then take them out of the other program, or, if both are stacks of one program, give each its own urls`;
     };
     const isOne = stacks.length === 1;
     yield found("MANAGED_TWICE", {
