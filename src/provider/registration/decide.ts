@@ -33,7 +33,8 @@ export interface Facts {
   readonly withoutState?: Known | undefined;
   /**
    * Whether the state is this stack's: a second look (`stack.ts`) shows this run at work in it, or it can only be this one's. Undefined as long as
-   * the decision needed no proof. If it needed one and there is none, `withoutState` counts, and `ifExists: "adopt"` adopts nothing.
+   * the decision needed none: then an adoption goes on, even if the proof that it asks for afterwards cannot be had. Only if the decision itself
+   * needed one and there is none, `withoutState` counts, and `ifExists: "adopt"` adopts nothing.
    */
   readonly proof?: Proof | undefined;
   /** How long after it was sent a registration may still be made, in milliseconds. */
@@ -144,6 +145,7 @@ function ruleFor(wish: Wish, facts: Facts, known: Known): Decision {
   // What a resource of another type has, or may have, is equal. What this run has deleted is not.
   const equal = endpointsLike(list, wanted).filter((endpoint) => countsAsEqual(ownerOf(endpoint)));
   // Of the rows that cannot be read, only those drop out whose id a `WebhookEndpoint` of this stack has, or that this run has deleted.
+  // (A row without an id is not among them: it makes the list partial.)
   const unreadable = list.unrecognized.filter(({ id }) => countsAsEqual(ownerOf({ id })));
   const unreadableEqual = unreadable.filter(({ url }) => url !== null && sameUrl(url, wanted.url));
   const mayLackEqual = !list.complete || unreadable.some(({ url }) => url === null);

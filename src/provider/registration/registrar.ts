@@ -71,7 +71,7 @@ export class Registrar {
     const { declarations, endpoints, graceMs, log, registrations } = this.context;
     const { decision, list, whyWithoutState } = await this.conclusions.forCreate(inputs);
     const found = endpointOf(decision);
-    // This asks for a proof, if the decision needed none. Without one it reads no other stack, and the adoption goes on.
+    // An adoption whose decision needed no proof asks for one here. Without one it reads no other stack, and goes on.
     const { taken, read } =
       decision.kind === "adopt"
         ? await askOtherStacks(decision.endpoint, this.context, inputs)
