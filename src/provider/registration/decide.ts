@@ -32,9 +32,10 @@ export interface Facts {
   /** What this run knows without the state. Only a create may need a proof, so only that has it. */
   readonly withoutState?: Known | undefined;
   /**
-   * Whether the state is this stack's: a second look (`stack.ts`) shows this run at work in it, or it can only be this one's. Undefined as long as
-   * the decision needed none: then an adoption goes on, even if the proof that it asks for afterwards cannot be had. Only if the decision itself
-   * needed one and there is none, `withoutState` counts, and `ifExists: "adopt"` adopts nothing.
+   * Whether the state is this stack's: a second look (`stack.ts`) shows this run at work in it, or it can only be this one's. Undefined: nobody has
+   * asked yet, and the state counts in full. So evidence of a state that may be another stack's can stop a create or make it wait, but gives it
+   * nothing that it would not get without the state. Not proven: `withoutState` counts, and `ifExists: "adopt"` adopts nothing. (An adoption that
+   * needed no proof asks for one afterwards, and goes on without.)
    */
   readonly proof?: Proof | undefined;
   /** How long after it was sent a registration may still be made, in milliseconds. */
@@ -92,9 +93,10 @@ export type Decision =
  * Decides what a resource gets. Pure: it is the table of `docs/architecture.md`, row by row in this order. `conclusion.ts` looks at two answers once
  * more: it asks for what is taken over or adopted; and before "register" or "none" it asks whether the list is stale, which makes that `unknowable`.
  *
- * @returns the decision, and whether it needs a proof that the state is this stack's: it would be another one without what only the state
- *   says. A stop and a wait need none, unless the state alone says whether the `adoptId` is spent. (An adoption in a `create` asks for
- *   one after this, too, before other stacks are read. If there is none, they are not read, and the decision stays)
+ * @returns the decision, and whether it needs a proof that the state is this stack's: without what only the state says, the resource would get
+ *   another endpoint, or none, or would be stopped. (Taking over and adopting the same endpoint are the same here.) A stop and a wait need none,
+ *   unless the state alone says whether the `adoptId` is spent. (An adoption in a `create` asks for one after this, too, before other stacks are
+ *   read. If there is none, they are not read, and the decision stays)
  */
 export function decide(wish: Wish, facts: Facts): { decision: Decision; needsProof: boolean } {
   const { known, withoutState = known, proof } = facts;
