@@ -191,6 +191,11 @@ test("doctor finds an endpoint that two stacks manage, but ids may count for eac
   expect(both?.otherwise).toMatch(
     /^pulumi state delete --yes \S+ --stack dev {3}# if organization\/mail\/dev is to keep/,
   );
+  // A copy of another stack's state has that one's URNs, with which its program can do nothing.
+  const own = { copy: { resources: [root, jobs()] }, dev: { resources: [root, jobs()] } };
+  const [copied] = (await findingsOf({ own })).findings;
+  expect(copied?.remedy).toMatch(/^pulumi state delete --yes \S+ --stack copy {3}# if dev is to keep/);
+  expect(copied).not.toHaveProperty("otherwise");
   const foreign = jobs({ stack: "mail/dev", outputs: { account: "ffffff" } });
   const others = { "organization/mail/dev": { resources: [root, foreign] } };
   expect((await findingsOf({ others }, "--all")).findings).toEqual([]);

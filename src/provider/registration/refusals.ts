@@ -223,7 +223,7 @@ function waysOn(
   const [{ id } = { id: "" }] = endpoints;
   const isOne = endpoints.length === 1;
   return [
-    `If another stack has it (${commandLine("get", id, " --all")} tells, with --json its URN, too), move that resource here with \`pulumi state move --source <its stack> --dest <this stack> "<its URN>"\`, and declare it with its name; or declare another url or type.`,
+    `If another stack has it (${commandLine("get", id, " --all")} tells, with --json its URN, too), move that resource here with \`pulumi state move --source <its stack> --dest <this stack> '<its URN>'\`, and declare it with its name. Leave its declaration there until that has succeeded. If Pulumi says that a provider already exists, run \`pulumi state delete '<its URN>' --stack <its stack>\`, then \`WEBHOOKS_IF_EXISTS=adopt pulumi up\`, and take the declaration out there. Or declare another url or type.`,
     `If ${isOne ? "it" : "one of them"} is this resource's, ${setAdoptId(isOne ? adoptIdOf(id) : " to its id", settledFor)}. (A resource that ` +
       "has another endpoint already also needs another name, without an alias.)",
     isEqual &&

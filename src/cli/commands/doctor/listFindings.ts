@@ -1,8 +1,9 @@
 import { foreign } from "../../../shared/escape";
+import { stackOf } from "../../../shared/urn";
 import { COMMAND, commandFor, joined, quoted } from "../../../shared/words";
 import { type Entry, type Inventory, unmanagedIn, whyHeld } from "../../inventory/inventory";
 import { describeOwned, type Owner, type StackResource } from "../../inventory/owner";
-import type { KnownStack } from "../../inventory/stacks";
+import { type KnownStack, shortName } from "../../inventory/stacks";
 import type { Pulumi } from "../../pulumi";
 import { type Finding, found } from "./finding";
 import type { Gone } from "./gone";
@@ -65,8 +66,16 @@ function* managedTwice(entries: readonly Entry[]): Generator<Finding> {
   }
   for (const group of groups.values()) {
     const stacks = [...new Set(group.flatMap(({ managers }) => managers.map(({ stack }) => stack)))];
-    // The selected one keeps them by the first line.
-    stacks.sort((a, b) => Number(b.isSelected) - Number(a.isSelected));
+    // An imported copy of a state has the URNs of another stack, so its program cannot use them. Of the rest, the selected one comes first.
+    const isCopy = (each: KnownStack) =>
+      group.some(({ managers }) =>
+        managers.some(
+          ({ stack, resource }) => stack === each && stackOf(resource.urn).stack !== shortName(each.name),
+        ),
+      );
+    stacks.sort(
+      (a, b) => Number(isCopy(a)) - Number(isCopy(b)) || Number(b.isSelected) - Number(a.isSelected),
+    );
     const names = joined(stacks.map(({ name }) => foreign(name)));
     const shown = joined(group.map(({ id }) => foreign(id)));
     /** Makes all stacks but one forget the endpoints. */
@@ -85,7 +94,7 @@ function* managedTwice(entries: readonly Entry[]): Generator<Finding> {
       remedy: isOne
         ? `pulumi stack export --stack ${quoted(stacks[0]?.name ?? "")}   # shows them: take all but one out of the program with pulumi state delete`
         : keepingIn(stacks[0]),
-      ...(!isOne && { otherwise: keepingIn(stacks[1]) }),
+      ...(stacks[1] && !isCopy(stacks[1]) && { otherwise: keepingIn(stacks[1]) }),
     });
   }
 }
