@@ -1,9 +1,8 @@
 import { Argument, Option } from "commander";
-import { providerNameOf } from "../../provider/facts/resource";
-import { isPendingId } from "../../shared/permanent";
 import { COMMAND, countOf } from "../../shared/words";
 import { withAccount } from "../account";
 import { dataOf, entryOf, printTable, takeInventory } from "../inventory/inventory";
+import { recordedWithSettings } from "../inventory/stacks";
 import { allOption, jsonOption, stackOption } from "../options";
 import type { Subcommand } from "../run";
 
@@ -34,10 +33,7 @@ export const list: Subcommand<Flags> = {
       output.data(shown.map(dataOf), () => {
         if (shown.length === 0) output.note(orphans ? "There are no orphans." : "There are no endpoints.");
         else printTable(context, shown);
-        const own = stacks.known.filter(({ isOwn }) => isOwn).flatMap(({ state }) => state.endpoints);
-        const recorded = own.filter(
-          (each) => !isPendingId(each.id ?? "") && !each.delete && providerNameOf(each) === undefined,
-        );
+        const recorded = stacks.known.filter(({ isOwn }) => isOwn).flatMap(recordedWithSettings);
         // An empty list of the wrong account looks like a loss.
         if (recorded.length > 0 && !entries.some(({ owner }) => owner.kind === "managed"))
           output.note(

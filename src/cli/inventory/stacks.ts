@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type { Deployment, Resource } from "../../provider/facts/resource";
+import { type Deployment, providerNameOf, type Resource } from "../../provider/facts/resource";
 import { mayHaveEndpoint, StackState } from "../../provider/facts/stackState";
 import { inParallel } from "../../shared/inParallel";
-import { isEndpointToken } from "../../shared/permanent";
+import { isEndpointToken, isPendingId } from "../../shared/permanent";
 import { stackOf } from "../../shared/urn";
 import { CliError } from "../errors";
 import type { Pulumi } from "../pulumi";
@@ -119,6 +119,13 @@ export async function readStacks(
 /** Returns the selected stack of this project, if there is one and it could be read. */
 export function selectedIn(known: readonly KnownStack[]): KnownStack | undefined {
   return known.find(({ isSelected }) => isSelected);
+}
+
+/** Returns what a stack has with its own settings, not with those of a WebhooksProvider: without pending resources, and what the next `up` deletes. */
+export function recordedWithSettings({ state }: KnownStack): Resource[] {
+  return state.endpoints.filter(
+    (each) => providerNameOf(each) === undefined && !isPendingId(each.id ?? "") && !each.delete,
+  );
 }
 
 /** Returns the name of Pulumi Cloud's user; undefined for another backend. */

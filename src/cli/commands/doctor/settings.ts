@@ -1,15 +1,15 @@
 import { type EndpointList, WebhookEndpointNotFoundError } from "../../../client";
 import { describeOtherAccount, forgetting, keysOf } from "../../../provider/facts/account";
-import { providerNameOf, type Resource } from "../../../provider/facts/resource";
+import type { Resource } from "../../../provider/facts/resource";
 import { SETTING_NAMES, SETTINGS } from "../../../provider/settings";
 import type { CodedError } from "../../../shared/codedError";
 import { foreign } from "../../../shared/escape";
-import { isPendingId, type Origin } from "../../../shared/permanent";
+import type { Origin } from "../../../shared/permanent";
 import { namesOf } from "../../../shared/urn";
 import { COMMAND, quoted } from "../../../shared/words";
 import { type Account, NO_SETTINGS } from "../../account";
 import { LOST_STATE } from "../../errors";
-import { type KnownStack, type Stacks, selectedIn } from "../../inventory/stacks";
+import { type KnownStack, recordedWithSettings, type Stacks, selectedIn } from "../../inventory/stacks";
 import { NO_BACKEND, type Pulumi } from "../../pulumi";
 import type { Context } from "../../run";
 import { type Finding, found } from "./finding";
@@ -127,9 +127,7 @@ export function* settingsFindings(
     });
   if (selected === undefined) return;
   const name = quoted(selected.name);
-  const recorded = selected.state.endpoints.filter(
-    (each) => providerNameOf(each) === undefined && !isPendingId(each.id ?? "") && !each.delete,
-  );
+  const recorded = recordedWithSettings(selected);
   const baseUrlOf = ({ outputs }: Resource) => String(outputs?.baseUrl ?? origin.baseUrl);
   const moved = recorded.filter((each) => baseUrlOf(each) !== origin.baseUrl);
   if (moved[0] !== undefined) {
@@ -152,7 +150,7 @@ export function* settingsFindings(
         ` --stack ${name}`,
       )}`,
     });
-  // Until that is mended, a run must not store today's settings.
+  // Until that is corrected, a run must not store today's settings.
   else if (moved[0] === undefined && stored !== undefined && !isSameOrigin(stored, origin))
     yield found("SETTINGS_OUTDATED", {
       message: `the last run of the stack ${selected.name} stored ${describeStored(stored, origin)}: pulumi refresh and pulumi destroy use that, and so do the deletions of a move`,
