@@ -45,6 +45,7 @@ interface More {
   readonly isSpent?: boolean;
   /** That the state may be another stack's, and what counts then. */
   readonly unproven?: Known;
+  readonly isStale?: true;
 }
 const partial: More = { list: { complete: false } };
 const own: Owner = { kind: "own" };
@@ -71,6 +72,7 @@ const manyIds = Array.from({ length: 500_000 }, (_, at) => `odd ${at}`);
 const manyOdd = { unrecognized: manyIds.map((id) => ({ id, url: null })) };
 /** A second list, when the first can no longer lag behind. */
 const later: More = { waitedMs: 5_000 };
+const stale: More = { ...later, isStale: true };
 const naming = (named?: Endpoint, more: Partial<More> = {}): More => ({
   ...more,
   ...(named && { named }),
@@ -228,12 +230,14 @@ test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
   ["what another type of resource has, to adopt", "exists a", [made("a", 5)], [], { ...adopting, ...others }],
   ["what one may have, to adopt", "exists a", [made("a", 5)], [], { ...adopting, ...perhaps }],
   [
-    "one to adopt, and a state that is not proven",
+    "one to adopt that a resource has in a state that is not proven",
     "exists a",
     [made("a", 5)],
     [],
-    { ...adopting, unproven: nothing },
+    { ...adopting, ...has("a"), unproven: nothing },
   ],
+  ["one to adopt, and no proof", "adopt a", [made("a", 5)], [], { ...adopting, unproven: nothing }],
+  ["one to adopt in a stale list", "adopt a", [made("a", 5)], [], { ...adopting, ...stale }],
   ["none to adopt", "register", [made("a", 5, b)], [], adopting],
   // Otherwise an equal endpoint.
   ["an equal endpoint", "exists a", [made("a", 5)]],
@@ -245,6 +249,10 @@ test.each<[string, string, Endpoint[], Evidence[]?, More?]>([
   ["an equal endpoint that one may have", "exists a", [made("a", 5)], [], perhaps],
   ["an equal endpoint in a partial list", "exists a", [made("a", 5)], [], partial],
   ["an unreadable one with this url, and no evidence", "exists x", [], [], odd(wanted.url)],
+  ["an equal endpoint in a stale list", "exists a", [made("a", 5)], [], stale],
+  // Otherwise a list that is known to lack something.
+  ["a stale list", "unknowable", [], [], stale],
+  ["a stale list, asked what a registration made", "unknowable", [], [sent(100)], { ...stale, ...settling }],
   // Otherwise.
   ["a partial list", "register, partial", [], [], partial],
   [
@@ -306,7 +314,7 @@ function question(
   evidence: readonly Evidence[],
   more: More,
 ): Parameters<typeof decide> {
-  const { list, wish, owners = {}, declared = [], isSpent = false, waitedMs = 0, named, unproven } = more;
+  const { list, wish, owners = {}, declared = [], isSpent = false, unproven, ...facts } = more;
   const known: Known = {
     evidence,
     ownerOf: ({ id }) => owners[id] ?? { kind: "nobody" },
@@ -315,8 +323,8 @@ function question(
   };
   const whole = { endpoints, unrecognized: [], complete: true, serverTime: NOW, ...list };
   const proof = unproven && ({ proven: false, why: "nothing shows it" } as const);
-  const facts = { known, withoutState: unproven, proof, named, list: whole, graceMs: 20_000, waitedMs };
-  return [{ wanted, verb: "create", ifExists: "fail", ...wish } as Wish, facts];
+  const all = { waitedMs: 0, ...facts, known, withoutState: unproven, proof, list: whole, graceMs: 20_000 };
+  return [{ wanted, verb: "create", ifExists: "fail", ...wish } as Wish, all];
 }
 
 /** The rule may take one more than the evidence that it closes with it: so the order must not matter. */
@@ -336,7 +344,8 @@ test.each<[string, boolean, Endpoint[], Partial<Known>, More?]>([
   ["evidence of the state that fits", true, [made("a", 5)], { evidence: [sent(8)] }],
   ["a spent adoptId of the state", true, [], { isSpent: true }, naming(made("a"))],
   ["nothing", false, [], {}],
-  ["the same to adopt with and without the state", false, [made("a", 500)], {}, adopting],
+  ["one to adopt, whose other stacks are asked", true, [made("a", 500)], {}, adopting],
+  ["one that adoptId names", true, [], {}, naming(made("a"))],
   ["a stop", false, [made("a", 5)], {}],
   ["a wait", false, [], { evidence: [sent(8)] }],
   ["evidence of the state that made nothing", false, [], { evidence: [sent(100)] }, later],

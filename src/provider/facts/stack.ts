@@ -96,12 +96,11 @@ export class Stack {
   /**
    * Reads the other stacks of the backend, once a run, as far as ten seconds allow. Undefined unless it is proven to be this run's.
    *
-   * @param inputs of the resource that is created; undefined before that, where only a backend that cannot differ is proven
+   * @param proof undefined in a preview, where only a backend that cannot differ is proven
    */
-  async othersIfProven(inputs?: EndpointInputs): Promise<OtherStacks | undefined> {
+  async othersIfProven(proof?: Proof): Promise<OtherStacks | undefined> {
     const found = await this.#find();
-    const isProven =
-      found?.source.isCertain() || (inputs !== undefined && (await this.prove(inputs)).proven === true);
+    const isProven = proof?.proven ?? found?.source.isCertain();
     if (found === undefined || !isProven) return undefined;
     this.#others ??= found.source.others(found.name);
     return this.#others;

@@ -26,12 +26,14 @@ const LONGEST_PAUSE_MS = 2_000;
 export interface Conclusion {
   readonly decision: Decision;
   readonly list: Listing;
+  /** As in `Facts`. */
+  readonly proof: Proof | undefined;
   /** Why the state did not count, if it did not: a sentence for a message. */
-  readonly whyWithoutState?: string | undefined;
+  readonly whyWithoutState: string | undefined;
 }
 
 /** What is known whatever the next list shows. */
-type Gathered = Omit<Facts, "list" | "graceMs" | "waitedMs">;
+type Gathered = Pick<Facts, "named" | "known" | "withoutState">;
 
 /** Gathers what is known about a resource, and asks and waits until `decide` can tell what it gets. */
 export class Conclusions {
@@ -62,11 +64,12 @@ export class Conclusions {
   /**
    * Asks, and waits while the decision may still be another one.
    *
-   * @param prove called at most once, and only if the decision needs it. (An adoption asks for a proof afterwards, too, for other stacks.)
+   * @param prove called at most once, and only if the decision needs it
    */
   async #conclude(wish: Wish, gathered: Gathered, prove?: () => Promise<Proof>): Promise<Conclusion> {
     const { clock, cancelled, existence, graceMs, service, stack } = this.context;
     let proof: Proof | undefined;
+    let isStale = false;
     let list = await service.list();
     const firstSentAt = list.sentAt;
     const listAfter = async (milliseconds: number) => {
@@ -74,11 +77,17 @@ export class Conclusions {
       // Fails if the run was cancelled.
       list = await service.listNow();
     };
+    const concluded = (decision: Decision): Conclusion => ({
+      decision,
+      list,
+      proof,
+      whyWithoutState: proof?.proven === false ? proof.why : stack.whyNotRead,
+    });
     for (let pauseMs = FIRST_PAUSE_MS; ; ) {
       const waitedMs = list.sentAt - firstSentAt;
-      const { decision, needsProof } = decide(wish, { ...gathered, proof, list, graceMs, waitedMs });
+      const facts = { ...gathered, proof, isStale, list, graceMs, waitedMs };
+      const { decision, needsProof } = decide(wish, facts);
       const found = endpointOf(decision);
-      const whyWithoutState = proof?.proven === false ? proof.why : stack.whyNotRead;
       if (needsProof && prove) {
         proof = await prove();
       } else if (decision.kind === "wait") {
@@ -88,14 +97,14 @@ export class Conclusions {
       } else if (found && found !== gathered.named) {
         // A list may show what is being deleted. What `adoptId` names was asked for already.
         const verb = decision.kind === "adopt" ? "adopt" : "take over";
-        if (await existence.confirm(found, verb)) return { decision, list, whyWithoutState };
+        if (await existence.confirm(found, verb)) return concluded(decision);
         list = await service.list();
       } else if (!restsOnWhatIsMissing(decision, wish) || !(await this.#isStale(list))) {
-        return { decision, list, whyWithoutState };
+        return concluded(decision);
       } else if (waitedMs < LAG_MS) {
         await listAfter(LAG_MS - waitedMs);
       } else {
-        return { decision: { kind: "unknowable", isStale: true }, list, whyWithoutState };
+        isStale = true;
       }
     }
   }

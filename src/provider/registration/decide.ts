@@ -33,11 +33,15 @@ export interface Facts {
   readonly withoutState?: Known | undefined;
   /**
    * Whether the state is this stack's: a second look (`stack.ts`) shows this run at work in it, or it can only be this one's. Undefined: nobody has
-   * asked yet, and the state counts in full. So evidence of a state that may be another stack's can stop a create or make it wait, but gives it
-   * nothing that it would not get without the state. Not proven: `withoutState` counts, and `ifExists: "adopt"` adopts nothing. (An adoption that
-   * needed no proof asks for one afterwards, and goes on without.)
+   * asked yet, and the state counts in full. So what a state says that may be another stack's can stop a create or make it wait, but what it
+   * gives needs a proof first. Not proven: `withoutState` counts. Besides, what the state says that a resource has is not adopted even so.
    */
   readonly proof?: Proof | undefined;
+  /**
+   * Whether a get has shown that this list lacks an endpoint that there is, five seconds or more after the first list of this question. Then it
+   * may lack the wanted one, too.
+   */
+  readonly isStale?: boolean | undefined;
   /** How long after it was sent a registration may still be made, in milliseconds. */
   readonly graceMs: number;
   /** How long after the first list of this question this one was sent, in milliseconds. */
@@ -61,7 +65,7 @@ export type Stop =
    * endpoints for one registration, or no date.
    */
   | Doubt
-  /** `isStale`: a get has shown that the list is. Otherwise the list says that it is partial, or has a row that cannot be read. */
+  /** What the list lacks may be there all the same. `isStale`: as in `Facts`. Otherwise the list is partial, or has a row that cannot be read. */
   | { readonly kind: "unknowable"; readonly isStale: boolean }
   /**
    * `left`: how many endpoints of the account no resource of the stack has, with the rows that cannot be read. `owner`: a resource of another
@@ -90,25 +94,35 @@ export type Decision =
   | { readonly kind: "none" };
 
 /**
- * Decides what a resource gets. Pure: it is the table of `docs/architecture.md`, row by row in this order. `conclusion.ts` looks at two answers once
- * more: it asks for what is taken over or adopted; and before "register" or "none" it asks whether the list is stale, which makes that `unknowable`.
+ * Decides what a resource gets. Pure: it is the table of `docs/architecture.md`, row by row in this order. `conclusion.ts` gathers the facts, and
+ * asks the service once more about two decisions before they count: whether what is taken over or adopted is still there, and, before "register" or
+ * "none", whether the list is stale.
  *
- * @returns the decision, and whether it needs a proof that the state is this stack's: without what only the state says, the resource would get
- *   another endpoint, or none, or would be stopped. (Taking over and adopting the same endpoint are the same here.) A stop and a wait need none,
- *   unless the state alone says whether the `adoptId` is spent. (An adoption in a `create` asks for one after this, too, before other stacks are
- *   read. If there is none, they are not read, and the decision stays)
+ * @returns the decision, and whether it needs a proof that the state is this stack's. Then the proof is to be asked for, and the rule once more
  */
 export function decide(wish: Wish, facts: Facts): { decision: Decision; needsProof: boolean } {
   const { known, withoutState = known, proof } = facts;
-  if (proof?.proven === false) return { decision: ruleFor(wish, facts, withoutState), needsProof: false };
-  const decision = ruleFor(wish, facts, known);
+  const decision = ruleFor(wish, facts, proof?.proven === false ? withoutState : known);
   if (proof !== undefined || wish.verb !== "create") return { decision, needsProof: false };
-  if (wish.adoptId !== undefined && known.isSpent !== withoutState.isSpent)
-    return { decision, needsProof: true };
-  if (isStop(decision) || decision.kind === "wait") return { decision, needsProof: false };
+  return { decision, needsProof: needsProof(decision, wish, facts, withoutState) };
+}
+
+/**
+ * Returns whether a create needs a proof: to adopt, because other stacks are asked before that, and only those of a proven backend; and to get
+ * what it would not get without what only the state says. A stop and a wait need none, unless the state alone says that the `adoptId` is spent.
+ */
+function needsProof(
+  decision: Decision,
+  wish: Extract<Wish, { verb: "create" }>,
+  facts: Facts,
+  withoutState: Known,
+): boolean {
+  if (decision.kind === "adopt") return true;
+  if (wish.adoptId !== undefined && facts.known.isSpent !== withoutState.isSpent) return true;
+  if (isStop(decision) || decision.kind === "wait") return false;
   const other = ruleFor(wish, facts, withoutState);
-  const isSame = !isStop(other) && endpointOf(other) === endpointOf(decision);
-  return { decision, needsProof: !isSame };
+  // To take over an endpoint and to adopt it give the resource the same.
+  return isStop(other) || endpointOf(other) !== endpointOf(decision);
 }
 
 /** A kind that is missing here does not compile: a stop that counted as none would be followed by a registration. */
@@ -154,11 +168,12 @@ function ruleFor(wish: Wish, facts: Facts, known: Known): Decision {
   const register = (despite?: Stop): Decision => ({ kind: "register", mayLackEqual, despite });
   const stop = (reason: Stop) => (ifExists === "register" ? register(reason) : reason);
   // Adopted is the only equal one, and only if it is nobody's: beside one of a resource of another type, nothing is adopted. Of a partial list,
-  // nothing shows that it is the only equal one. Where a proof was needed and there is none, the state may be another stack's,
-  // and does not show that it is nobody's here; one that cannot be read hides only what this run does not touch.
-  const mayAdopt = ifExists === "adopt" && facts.proof?.proven !== false;
-  const isOnlyEqual = mayAdopt && !mayLackEqual && unreadableEqual.length === 0 && equal.length === 1;
-  const [adoptable] = isOnlyEqual ? equal.filter((each) => ownerOf(each).kind === "nobody") : [];
+  // nothing shows that it is the only equal one.
+  const isOnlyEqual = !mayLackEqual && unreadableEqual.length === 0 && equal.length === 1;
+  const [adoptable] =
+    ifExists === "adopt" && isOnlyEqual
+      ? equal.filter((each) => ownersOf(each, facts, known).every(({ kind }) => kind === "nobody"))
+      : [];
 
   // In doubt: fits that are not certain, or no fit and one that nearly is.
   const shown = evidence.length > 0 ? matchEvidence(wanted, equal, facts, known) : undefined;
@@ -175,13 +190,20 @@ function ruleFor(wish: Wish, facts: Facts, known: Known): Decision {
     if (milliseconds > 0) return { kind: "wait", milliseconds };
   }
   // From here on, the evidence has made nothing: as without any.
-  if (wish.verb === "settle") return { kind: "none" };
   if (adoptable) return { kind: "adopt", endpoint: adoptable };
-  if (equal.length + unreadableEqual.length === 0) return register();
-  // Rows that cannot be read count, too: nothing says that they are another's.
-  const left = list.endpoints.filter((each) => ownerOf(each).kind === "nobody").length + unreadable.length;
-  const owner = equal.map(ownerOf).find(isOtherType);
-  return stop({ kind: "exists", endpoints: [...equal, ...unreadableEqual], left, owner });
+  if (wish.verb === "create" && equal.length + unreadableEqual.length > 0) {
+    // Rows that cannot be read count, too: nothing says that they are another's.
+    const left = list.endpoints.filter((each) => ownerOf(each).kind === "nobody").length + unreadable.length;
+    const owner = equal.map(ownerOf).find(isOtherType);
+    return stop({ kind: "exists", endpoints: [...equal, ...unreadableEqual], left, owner });
+  }
+  if (facts.isStale) return stop({ kind: "unknowable", isStale: true });
+  return wish.verb === "settle" ? { kind: "none" } : register();
+}
+
+/** Whose an endpoint is by what counts, and by the state, which may be this stack's though nothing proves it. */
+function ownersOf(endpoint: Endpoint, facts: Facts, known: Known): Owner[] {
+  return [known, facts.known].map(({ ownerOf }) => ownerOf(endpoint));
 }
 
 /** What `adoptId` names: exactly that one, if it has the url and type, and is nobody else's in this stack. */
@@ -190,8 +212,7 @@ function adoption(id: string, wanted: Wanted, facts: Facts, known: Known): Decis
   if (named === undefined) return { kind: "missing", id };
   if (named.type !== wanted.type || !nearlySameUrl(wanted.url, named.url))
     return { kind: "mismatch", endpoint: named };
-  // A state that is not proven may be this stack's all the same, so what it says still stops.
-  const owner = [known, facts.known].map(({ ownerOf }) => ownerOf(named)).find(forbidsAdoption);
+  const owner = ownersOf(named, facts, known).find(forbidsAdoption);
   return owner === undefined ? { kind: "adopt", endpoint: named } : { kind: "taken", endpoint: named, owner };
 }
 

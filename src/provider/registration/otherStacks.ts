@@ -4,24 +4,24 @@ import { nameOf } from "../../shared/urn";
 import { commandLine, countOf, quoted } from "../../shared/words";
 import type { Context } from "../context";
 import { EndpointError } from "../errors";
+import type { Proof } from "../facts/stack";
 import type { OtherStacks } from "../facts/stackSource";
 import { StackState } from "../facts/stackState";
-import type { EndpointInputs } from "../state";
 
 /**
  * Looks whether another stack has an endpoint that a resource is to adopt. What was not read stops nothing, and
- * without a proof that the state is this run's, nothing is read.
+ * without a proof that the state is this stack's, nothing is read.
  *
- * @param inputs of the resource that is created; undefined in a preview
+ * @param proof undefined in a preview, which asks for none
  * @returns the refusal, if one has it; and how much was read, a sentence for the line that says what was adopted: "" if nothing was asked, or
  *   there is nothing else
  */
 export async function askOtherStacks(
   endpoint: Endpoint,
   context: Pick<Context, "origin" | "graceMs" | "stack">,
-  inputs?: EndpointInputs,
+  proof?: Proof,
 ): Promise<{ readonly taken: EndpointError | undefined; readonly read: string }> {
-  const others = await context.stack.othersIfProven(inputs);
+  const others = await context.stack.othersIfProven(proof);
   return { taken: takenElsewhere(endpoint, others, context), read: describeRead(others) };
 }
 

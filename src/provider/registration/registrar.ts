@@ -69,12 +69,11 @@ export class Registrar {
 
   async #takeOrRegister(inputs: EndpointInputs): Promise<Given> {
     const { declarations, endpoints, graceMs, log, registrations } = this.context;
-    const { decision, list, whyWithoutState } = await this.conclusions.forCreate(inputs);
+    const { decision, list, proof, whyWithoutState } = await this.conclusions.forCreate(inputs);
     const found = endpointOf(decision);
-    // An adoption whose decision needed no proof asks for one here. Without one it reads no other stack, and goes on.
     const { taken, read } =
       decision.kind === "adopt"
-        ? await askOtherStacks(decision.endpoint, this.context, inputs)
+        ? await askOtherStacks(decision.endpoint, this.context, proof)
         : { taken: undefined, read: "" };
     // Since the decision, a resource with nearly this url may have got it: its turn is another one.
     if (found && endpoints.isOurs(found, graceMs)) return this.#takeOrRegister(inputs);
