@@ -1,16 +1,8 @@
 import * as fs from "node:fs/promises";
-import type { HeaderPair } from "../shared/captureFile";
+import { type Capture, captureOfJson, type HeaderPair } from "../shared/captureFile";
 import { isRecord, parseJson } from "../shared/json";
 import { shown } from "../shared/masking";
 import { CliError } from "./errors";
-
-/** A request as it was received. */
-export interface Capture {
-  readonly headers: readonly HeaderPair[];
-  readonly body: Buffer;
-  /** When it arrived, in unix seconds. */
-  readonly receivedAt?: number;
-}
 
 /** The headers of a delivery: those that a receiver needs to verify it and to read its body. Any other may hold a credential. */
 const DELIVERED = /^(webhook-.+|content-type|content-encoding|user-agent)$/i;
@@ -53,24 +45,6 @@ export async function readCapture(path: string): Promise<Capture> {
       `${shown(path)} holds no headers. It must be a file of \`listen --save\`, JSON with headers and body, or a request with its header lines`,
     );
   return capture;
-}
-
-function captureOfJson({ headers, body, isBase64Encoded, receivedAt }: Record<string, unknown>): Capture {
-  const entries: unknown = isRecord(headers) ? Object.entries(headers) : headers;
-  const pairs = (Array.isArray(entries) ? entries : []).flatMap((entry: unknown) => {
-    const [name, value]: unknown[] = Array.isArray(entry) ? entry : [];
-    if (typeof name !== "string") return [];
-    return [value].flat().flatMap((one) => (isText(one) ? [[name, String(one)] as const] : []));
-  });
-  const encoding = isBase64Encoded === true ? "base64" : "utf8";
-  const bytes = Buffer.from(typeof body === "string" ? body : "", encoding);
-  const at = typeof receivedAt === "string" ? Math.floor(Date.parse(receivedAt) / 1000) : Number.NaN;
-  return { headers: pairs, body: bytes, ...(Number.isNaN(at) ? {} : { receivedAt: at }) };
-}
-
-/** Whether a value of JSON is one that a header can have. */
-function isText(value: unknown): value is string | number | boolean {
-  return ["string", "number", "boolean"].includes(typeof value);
 }
 
 function captureOfText(file: Buffer): Capture {

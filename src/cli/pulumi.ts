@@ -1,7 +1,7 @@
+import { quoted } from "../shared/commandLine";
 import { withoutUserInfo } from "../shared/escape";
 import { parseJson } from "../shared/json";
 import { type PulumiCommandResult, quotedError } from "../shared/pulumiCommand";
-import { quoted } from "../shared/words";
 import { CliError, LOST_STATE } from "./errors";
 
 /** What `find` found: JSON and what the command printed besides, or why there is none, which fits after "because". */

@@ -1,6 +1,6 @@
 import { type Argument, Command, CommanderError, type Option } from "commander";
 import { CodedError } from "../shared/codedError";
-import { COMMAND, PROGRAM } from "../shared/words";
+import { COMMAND, PROGRAM } from "../shared/commandLine";
 import { CliError } from "./errors";
 import { helpOption } from "./options";
 import { Output, type Sink } from "./output";

@@ -13,7 +13,7 @@ import {
   type OpenAttempt,
   tampered,
 } from "./event";
-import { Log } from "./log";
+import { NewestEntries } from "./newestEntries";
 import { DEFAULT_ACCOUNT, type Parts } from "./options";
 import type { EmulatedEndpoint } from "./registry";
 
@@ -30,7 +30,7 @@ type Sendable = EmulatedEvent & { readonly id: string; readonly retryDelaysMs: r
 
 /** Sends events to endpoints at least once, in any order, and signs each attempt with a fresh timestamp. */
 export class Deliveries {
-  readonly log = new Log<LoggedAttempt>();
+  readonly log = new NewestEntries<LoggedAttempt>();
   /** The attempts that have no result yet, oldest first. */
   readonly open = new Set<OpenAttempt>();
   /** The endpoints whose receiver was named, until it takes something. */

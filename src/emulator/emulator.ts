@@ -1,8 +1,8 @@
 import type { DeliveryRecord, EmulatedEvent, LoggedAttempt } from "./event";
 import type { Fault, FaultOptions } from "./faults";
-import type { Job, JobOptions } from "./job";
-import type { LoggedRequest } from "./log";
+import type { LoggedRequest } from "./loggedRequest";
 import type { EmulatedEndpoint, EmulatedEndpointType, EndpointInput } from "./registry";
+import type { Job, JobOptions } from "./runJob";
 import type { RotationOptions, SecretRotation } from "./secrets";
 
 /** A running emulator. Its methods bypass the API, so clients see their effects only through later requests. */

@@ -13,9 +13,9 @@ import {
   short,
   time,
 } from "../page";
+import { quoted } from "../shared/commandLine";
 import { ENDPOINT_TYPES } from "../shared/endpointType";
 import { parseJson } from "../shared/json";
-import { quoted } from "../shared/words";
 import { fingerprintOf } from "../signature/secret";
 import { validateRegistration } from "./api";
 import type { Deliveries } from "./deliveries";

@@ -6,7 +6,7 @@ import { parseJson } from "../shared/json";
 import { accountOf, perform, refusal, routeOf } from "./api";
 import { FAULTS, type Faults } from "./faults";
 import { type EmulatedResponse, isOwnHost, send, textOf } from "./http";
-import type { LoggedRequest } from "./log";
+import type { LoggedRequest } from "./loggedRequest";
 import type { Parts } from "./options";
 
 const OVERSIZE_BYTES = 32 * 1024 * 1024;

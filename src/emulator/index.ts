@@ -15,9 +15,9 @@ export {
   type Operation,
 } from "./faults";
 export type { EmulatedResponse } from "./http";
-export type { Job, JobOptions } from "./job";
-export type { LoggedRequest } from "./log";
+export type { LoggedRequest } from "./loggedRequest";
 export type { EmulatorOptions, ResponseHook } from "./options";
 export type { EmulatedEndpoint, EmulatedEndpointType, EndpointInput } from "./registry";
+export type { Job, JobOptions } from "./runJob";
 export type { RotationOptions, SecretRotation, SecretsOption } from "./secrets";
 export { startEmulator } from "./start";

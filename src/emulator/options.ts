@@ -1,6 +1,7 @@
 import type { Faults } from "./faults";
 import type { EmulatedResponse } from "./http";
-import type { Log, LoggedRequest } from "./log";
+import type { LoggedRequest } from "./loggedRequest";
+import type { NewestEntries } from "./newestEntries";
 import type { Registry } from "./registry";
 import type { Secrets, SecretsOption } from "./secrets";
 
@@ -71,7 +72,7 @@ export interface Parts extends ReturnType<typeof settingsOf> {
   readonly registry: Registry;
   readonly secrets: Secrets;
   readonly faults: Faults;
-  readonly requests: Log<LoggedRequest>;
+  readonly requests: NewestEntries<LoggedRequest>;
   /** API key to account name. */
   readonly keys: ReadonlyMap<string, string>;
   /** Aborted when the emulator closes. */

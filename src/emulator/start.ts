@@ -10,10 +10,10 @@ import { emulatorPage, PAGE_TITLE } from "./emulatorPage";
 import { EmulatorError } from "./errors";
 import { exchange } from "./exchange";
 import { Faults } from "./faults";
-import { runJob } from "./job";
-import { Log } from "./log";
+import { NewestEntries } from "./newestEntries";
 import { DEFAULT_ACCOUNT, DEFAULT_API_KEY, type EmulatorOptions, type Parts, settingsOf } from "./options";
 import { Registry } from "./registry";
+import { runJob } from "./runJob";
 import { Secrets } from "./secrets";
 
 /** Where this machine reaches a server that listens on all of its addresses. */
@@ -55,7 +55,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     registry,
     secrets,
     faults: new Faults(),
-    requests: new Log(),
+    requests: new NewestEntries(),
     keys,
     closing: closing.signal,
   };

@@ -10,7 +10,7 @@ import { html } from "./html";
 import { SCRIPT } from "./script";
 import { ICON, STYLE } from "./style";
 
-/** The page and its parts have paths below this one. The API has none there. */
+/** The page and its parts have paths below this one, at `listen`, too. Neither the emulated API nor a receiver has one there. */
 export const PAGE_PATH = "/_emulator/";
 
 /** Nothing is loaded from elsewhere, no inline script or style runs, and no other page can frame this one. */
@@ -35,7 +35,7 @@ const ASSETS: ReadonlyMap<string, readonly [type: string, content: string]> = ne
   ["icon.svg", ["image/svg+xml", ICON]],
 ]);
 
-/** Returns whether a request is for the page: below its path, or a browser that opens the emulator's address. */
+/** Returns whether a request is for the page: below its path, or a browser that opens the address of the emulator or of `listen`. */
 export function isForPage({ url = "", headers }: IncomingMessage): boolean {
   const [path = ""] = url.split("?", 1);
   return path.startsWith(PAGE_PATH) || (path === "/" && /\btext\/html\b/.test(headers.accept ?? ""));
@@ -62,7 +62,7 @@ export function deliveryPage(source: PageSource): RequestListener {
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!isTrusted(request)) return reply(response, 403, REFUSAL);
-    const { pathname, searchParams, search } = new URL(request.url ?? "", "http://emulator");
+    const { pathname, searchParams, search } = new URL(request.url ?? "", "http://page");
     if (!pathname.startsWith(PAGE_PATH)) return reply(response, 303, "", { location: PAGE_PATH });
     const name = pathname.slice(PAGE_PATH.length);
     const show = (status: number, alert?: string) => {

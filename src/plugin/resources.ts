@@ -5,7 +5,7 @@ import type { Configuration } from "../provider/settings";
 import { createProvider } from "../provider/verbs";
 import { foreign } from "../shared/escape";
 import { NATIVE_TYPE_TOKEN } from "../shared/permanent";
-import { createReceiverValidation } from "../validation/verbs";
+import { createReceiverValidationProvider } from "../validation/receiverValidationProvider";
 import { type ResourceToken, schema } from "./schema";
 import type { FromEngine } from "./values";
 
@@ -43,7 +43,7 @@ export function createResources(options: Pick<RunOptions, "engine" | "environmen
       check: (olds, news, { urn, secretNames }) =>
         endpoint.check({ ...olds }, { ...news, [URN_INPUT]: urn, [SECRET_INPUT]: secretNames.has("url") }),
     },
-    "webhooks:index:ReceiverValidation": createReceiverValidation(options.engine),
+    "webhooks:index:ReceiverValidation": createReceiverValidationProvider(options.engine),
   };
   const isResource = (token: string): token is ResourceToken => Object.hasOwn(verbs, token);
 

@@ -1,7 +1,10 @@
 import type { Context } from "./context";
 import type { EndpointInputs } from "./state";
 
-/** What the program's class passes to `check` alone, which strips it: the resource's URN, where the stack is, a secret url. */
+/**
+ * What the program's class passes to `check` alone, which strips it: the resource's URN, where the stack is, a secret url. One more, which stays in
+ * the state, is `AFTER_INPUT` in `permanent.ts`.
+ */
 export const URN_INPUT = "__urn";
 export const ORGANIZATION_INPUT = "__organization";
 export const ROOT_INPUT = "__rootDirectory";

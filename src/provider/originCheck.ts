@@ -1,6 +1,6 @@
 import { isReadable, type Row } from "../client/endpoint";
+import { commandLine } from "../shared/commandLine";
 import { foreign } from "../shared/escape";
-import { commandLine } from "../shared/words";
 import type { Context } from "./context";
 import { EndpointError } from "./errors";
 import { isMadeLater, isRecordedUrl, sameness } from "./facts/same";

@@ -8,7 +8,7 @@ import { checkNumber } from "./optionChecks";
 import type { Handling, QueueReceiverOptions, ReceiverOptions } from "./options";
 import { queueProcessor } from "./queues/queueProcessor";
 import { createLog, logFailure, logRejection, notify, ONCE } from "./reports";
-import { REFUSALS, refusalOf, responseTo } from "./responses";
+import { REFUSALS, reasonToRefuse, responseTo } from "./responses";
 import type {
   Delivery,
   KeyedDelivery,
@@ -120,7 +120,7 @@ export function startedReceiver<Events extends object>(
   }
 
   async function handle({ method, body, headers }: ReceiverRequest): Promise<ReceiverResponse> {
-    const refusal = refusalOf(method, Number(body?.byteLength), maxBodyBytes);
+    const refusal = reasonToRefuse(method, Number(body?.byteLength), maxBodyBytes);
     if (refusal !== undefined) return refuse(refusal);
     if (!ArrayBuffer.isView(body)) return refuse("parsed-body");
     const sent = readSignatureHeaders(headers);

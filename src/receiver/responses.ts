@@ -19,7 +19,7 @@ export const REFUSALS: Readonly<Record<Refusal | "unverified" | "not-ready", Rec
  * `handle` asks, too, because programs may call it themselves.
  * @param bytes how large the body is, or is going to be. NaN if nobody knows
  */
-export function refusalOf(
+export function reasonToRefuse(
   method: string | undefined,
   bytes: number,
   mostBytes: number,

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { request } from "node:http";
-import { Log } from "../../src/emulator/log";
+import { NewestEntries } from "../../src/emulator/newestEntries";
 import { sendWithoutEnd } from "../hostile/sender";
 import { visit } from "../page/visit";
 import { call, HOOK, started } from "./support";
@@ -131,7 +131,7 @@ describe("the management API", () => {
   });
 
   test("a log drops its oldest entry when it is full", () => {
-    const log = new Log<number>();
+    const log = new NewestEntries<number>();
     for (let n = 0; n <= 100_000; n += 1) log.add(n);
     expect([log.entries.length, log.entries[0], log.entries.at(-1)]).toEqual([100_000, 1, 100_000]);
   });

@@ -1,14 +1,14 @@
 import { schema } from "../../src/plugin/schema";
 import { SETTING_NAMES } from "../../src/provider/settings";
 import { createProvider } from "../../src/provider/verbs";
-import { createReceiverValidation } from "../../src/validation/verbs";
+import { createReceiverValidationProvider } from "../../src/validation/receiverValidationProvider";
 
 // The compiler checks that the schema has each argument and output of the TypeScript types, and no other.
 
 const engine = { warn: () => {}, info: () => {}, rootUrn: async () => undefined };
 const checks = {
   "webhooks:index:WebhookEndpoint": createProvider({ environment: {}, engine }),
-  "webhooks:index:ReceiverValidation": createReceiverValidation(engine),
+  "webhooks:index:ReceiverValidation": createReceiverValidationProvider(engine),
 } as const;
 
 test.each(Object.entries(checks))(

@@ -1,8 +1,9 @@
+import { commandLine, quoted } from "../../src/shared/commandLine";
 import { foreign, printable } from "../../src/shared/escape";
 import { unknownOptions } from "../../src/shared/inputs";
 import { masked, shown } from "../../src/shared/masking";
 import { describeResource, isDefaultProvider, nameOf, stackOf } from "../../src/shared/urn";
-import { commandLine, countOf, quoted } from "../../src/shared/words";
+import { countOf } from "../../src/shared/words";
 
 test("unknownOptions names each option that is not known and has a value, and the known ones", () => {
   expect(unknownOptions({ a: 1, b: 2, c: undefined }, ["a", "d"], "an option")).toEqual([

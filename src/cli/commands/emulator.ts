@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { Option } from "commander";
 import { type Emulator, type LoggedAttempt, startEmulator } from "../../emulator";
 import { setupCommands } from "../../emulator/emulatorPage";
+import { COMMAND } from "../../shared/commandLine";
 import { ENDPOINT_TYPES } from "../../shared/endpointType";
 import { printable } from "../../shared/escape";
-import { COMMAND } from "../../shared/words";
 import { port } from "../options";
 import type { Subcommand } from "../run";
 

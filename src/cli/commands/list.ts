@@ -1,5 +1,6 @@
 import { Argument, Option } from "commander";
-import { COMMAND, countOf } from "../../shared/words";
+import { COMMAND } from "../../shared/commandLine";
+import { countOf } from "../../shared/words";
 import { withAccount } from "../account";
 import { dataOf, entryOf, printTable, takeInventory } from "../inventory/inventory";
 import { recordedWithSettings } from "../inventory/stacks";

@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { Argument, Option } from "commander";
+import { PROGRAM } from "../../shared/commandLine";
 import { foreign } from "../../shared/escape";
 import { parseJson } from "../../shared/json";
 import { postDelivery, textOf } from "../../shared/post";
 import { isSuccess } from "../../shared/status";
-import { PROGRAM } from "../../shared/words";
 import { isJobEvent, readEvent } from "../../signature/event";
 import { sign } from "../../signature/sign";
 import { deliveryHeaders, readCapture } from "../capture";

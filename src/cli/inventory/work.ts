@@ -1,4 +1,4 @@
-import { quoted } from "../../shared/words";
+import { quoted } from "../../shared/commandLine";
 import type { Pulumi } from "../pulumi";
 import type { Context } from "../run";
 import { folderOf, type Holder, holderOfLocks, type StackName } from "./locks";

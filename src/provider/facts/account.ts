@@ -1,7 +1,7 @@
 import type { Endpoint, EndpointList } from "../../client";
+import { COMMAND, quoted } from "../../shared/commandLine";
 import { foreign } from "../../shared/escape";
 import { isPendingId, type Origin } from "../../shared/permanent";
-import { COMMAND, quoted } from "../../shared/words";
 import { EndpointError } from "../errors";
 import type { EndpointState } from "../state";
 import { providerNameOf, type Resource, wantedBy } from "./resource";

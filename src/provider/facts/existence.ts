@@ -1,9 +1,9 @@
 import type { Endpoint } from "../../client";
 import { type Clock, sleep } from "../../client/clock";
 import { isReadable, type Row } from "../../client/endpoint";
+import { CLEAR_OPERATIONS } from "../../shared/commandLine";
 import { foreign } from "../../shared/escape";
 import { PENDING_PREFIX } from "../../shared/permanent";
-import { CLEAR_OPERATIONS } from "../../shared/words";
 import type { EngineLog } from "../engine";
 import { EndpointError, isUnauthorized } from "../errors";
 import { type Denial, isDenial, type Listing, type Service } from "./service";

@@ -1,7 +1,7 @@
 import type { Endpoint } from "../../client";
+import { quoted } from "../../shared/commandLine";
 import { foreign } from "../../shared/escape";
 import { nameOf } from "../../shared/urn";
-import { quoted } from "../../shared/words";
 import type { Context } from "../context";
 import type { Resource } from "./resource";
 import type { StackState } from "./stackState";

@@ -1,8 +1,8 @@
 import { type Endpoint, WebhookError } from "../../client";
+import { CLEAR_OPERATIONS } from "../../shared/commandLine";
 import { foreign } from "../../shared/escape";
 import { UNKNOWN_VALUE } from "../../shared/inputs";
 import { nameOf } from "../../shared/urn";
-import { CLEAR_OPERATIONS } from "../../shared/words";
 import type { Context } from "../context";
 import { aboutResource } from "../engine";
 import { EndpointError, explain, isUnauthorized } from "../errors";

@@ -1,7 +1,8 @@
 import type { Endpoint } from "../../client";
+import { commandLine, quoted } from "../../shared/commandLine";
 import { foreign } from "../../shared/escape";
 import { nameOf } from "../../shared/urn";
-import { commandLine, countOf, quoted } from "../../shared/words";
+import { countOf } from "../../shared/words";
 import type { Context } from "../context";
 import { EndpointError } from "../errors";
 import type { Proof } from "../facts/stack";

@@ -1,7 +1,8 @@
 import type { Endpoint, WebhookError } from "../../client";
+import { commandLine, isPlainId } from "../../shared/commandLine";
 import { foreign } from "../../shared/escape";
 import { describeUrl, sameUrl } from "../../shared/url";
-import { commandLine, countOf, isPlainId } from "../../shared/words";
+import { countOf, MOST_NAMES } from "../../shared/words";
 import { EndpointError, reworded } from "../errors";
 import type { Declarations } from "../facts/declarations";
 import { describeOwner, howToHandOver, isOtherType } from "../facts/owner";
@@ -9,9 +10,6 @@ import type { Wanted } from "../facts/resource";
 import type { IfExists } from "../settings";
 import type { Shown, Stop } from "./decide";
 import { shownStored } from "./storedUrl";
-
-/** How many endpoints a message names. */
-const MAX_NAMED = 5;
 
 /** What a refusal depends on besides the decision. */
 interface Circumstances {
@@ -199,7 +197,7 @@ export function describeSpared(wanted: Wanted, doubt: Extract<Stop, { kind: "dou
 
 function describeEndpoints(endpoints: readonly Shown[]): string {
   const named = endpoints
-    .slice(0, MAX_NAMED)
+    .slice(0, MOST_NAMES)
     .map(({ id, createdAt }) => `${foreign(id)} (created ${foreign(createdAt ?? "at an unknown time")})`);
   const rest = endpoints.length - named.length;
   return `${named.join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
@@ -223,16 +221,30 @@ function waysOn(
   const [{ id } = { id: "" }] = endpoints;
   const isOne = endpoints.length === 1;
   return [
-    `If another stack has it (${commandLine("get", id, " --all")} tells, with --json its URN, too), move that resource here with \`pulumi state move --source <its stack> --dest <this stack> '<its URN>'\`, and declare it with its name. Leave its declaration there until that has succeeded. If Pulumi says that a provider already exists, run \`pulumi state delete '<its URN>' --stack <its stack>\`, then \`WEBHOOKS_IF_EXISTS=adopt pulumi up\`, and take the declaration out there. Or declare another url or type.`,
+    moveHere(id),
     `If ${isOne ? "it" : "one of them"} is this resource's, ${setAdoptId(isOne ? adoptIdOf(id) : " to its id", settledFor)}. (A resource that ` +
       "has another endpoint already also needs another name, without an alias.)",
-    isEqual &&
-      (ifExists === "adopt"
-        ? 'ifExists: "adopt" takes over the only endpoint with this url and type, if the service lists all of its endpoints: delete what nobody needs.'
-        : `To take over everything that exists and this program declares, unless another stack has it, run \`WEBHOOKS_IF_EXISTS=adopt pulumi up\` (in a pipeline with --yes; with --refresh, if this run has it), without an edit.`),
+    isEqual && adoptByWord(ifExists),
     `If nobody needs it, delete it with ${commandLine("delete", id)} (in a pipeline with --yes).`,
     `To register another one on purpose, ${setRegister(settledFor)}. Each event is then delivered to both.`,
   ].filter((way) => way !== false);
+}
+
+/** The ways of a resource of another stack that has the endpoint. */
+function moveHere(id: string): string {
+  return (
+    `If another stack has it (${commandLine("get", id, " --all")} tells, with --json its URN, too), move that resource here with ` +
+    "`pulumi state move --source <its stack> --dest <this stack> '<its URN>'`, and declare it with its name. Leave its declaration there until that " +
+    "has succeeded. If Pulumi says that a provider already exists, run `pulumi state delete '<its URN>' --stack <its stack>`, then " +
+    "`WEBHOOKS_IF_EXISTS=adopt pulumi up`, and take the declaration out there. Or declare another url or type."
+  );
+}
+
+function adoptByWord(ifExists: IfExists | undefined): string {
+  return ifExists === "adopt"
+    ? 'ifExists: "adopt" takes over the only endpoint with this url and type, if the service lists all of its endpoints: delete what nobody needs.'
+    : "To take over everything that exists and this program declares, unless another stack has it, run `WEBHOOKS_IF_EXISTS=adopt pulumi up` (in a " +
+        "pipeline with --yes; with --refresh, if this run has it), without an edit.";
 }
 
 /** Returns the rest of "set adoptId": the id, unless nobody should write it into a program. */

@@ -1,7 +1,7 @@
 import type { Endpoint } from "../../client";
+import { commandLine } from "../../shared/commandLine";
 import { foreign } from "../../shared/escape";
 import { describeUrl, sameUrl } from "../../shared/url";
-import { commandLine } from "../../shared/words";
 import type { Declarations } from "../facts/declarations";
 
 /** Returns a warning if the service stores another url than the declared one. Shows that, unless the declared one is a secret. */

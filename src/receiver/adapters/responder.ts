@@ -1,5 +1,5 @@
 import type { HeadersLike } from "../../signature/headers";
-import { REFUSALS, refusalOf, responseTo } from "../responses";
+import { REFUSALS, reasonToRefuse, responseTo } from "../responses";
 import type { LazyReceiver, Receiver, ReceiverResponse, Refusal } from "../types";
 import { receiverGetter } from "./lazyReceiver";
 
@@ -38,7 +38,7 @@ export function responder<Request>(
       const receiver = found instanceof Promise ? await found : found;
       if (receiver === undefined) return REFUSALS["not-ready"];
       const { method, headers, bytes, read } = look(request, receiver);
-      const refusal = refusalOf(method, bytes, receiver.maxBodyBytes);
+      const refusal = reasonToRefuse(method, bytes, receiver.maxBodyBytes);
       if (refusal !== undefined) return await receiver.refuse(refusal);
       let body: Uint8Array | Refusal;
       try {

@@ -1,6 +1,7 @@
 import type { EndpointList } from "../../../client";
 import { CodedError } from "../../../shared/codedError";
-import { COMMAND, countOf, joined } from "../../../shared/words";
+import { COMMAND } from "../../../shared/commandLine";
+import { countOf, joined } from "../../../shared/words";
 import { type Account, withAccount } from "../../account";
 import { existenceIn } from "../../existence";
 import { type Entry, inventoryOf } from "../../inventory/inventory";

@@ -1,6 +1,7 @@
+import { COMMAND, commandFor, quoted } from "../../../shared/commandLine";
 import { foreign } from "../../../shared/escape";
 import { stackOf } from "../../../shared/urn";
-import { COMMAND, commandFor, joined, quoted } from "../../../shared/words";
+import { joined } from "../../../shared/words";
 import { type Entry, type Inventory, unmanagedIn, whyHeld } from "../../inventory/inventory";
 import { describeOwned, type Owner, type StackResource } from "../../inventory/owner";
 import { type KnownStack, shortName } from "../../inventory/stacks";
@@ -76,8 +77,8 @@ function* managedTwice(entries: readonly Entry[]): Generator<Finding> {
     stacks.sort(
       (a, b) => Number(isCopy(a)) - Number(isCopy(b)) || Number(b.isSelected) - Number(a.isSelected),
     );
-    const names = joined(stacks.map(({ name }) => foreign(name)));
-    const shown = joined(group.map(({ id }) => foreign(id)));
+    const names = joined(stacks.map(({ name }) => name));
+    const shown = joined(group.map(({ id }) => id));
     /** Makes all stacks but one forget the endpoints. */
     const keepingIn = (kept: KnownStack | undefined) => {
       const forgetful = group.flatMap(({ managers }) => managers.filter(({ stack }) => stack !== kept));

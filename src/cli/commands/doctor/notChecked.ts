@@ -1,5 +1,5 @@
 import { providerNameOf, wantedBy } from "../../../provider/facts/resource";
-import { COMMAND, quoted } from "../../../shared/words";
+import { COMMAND, quoted } from "../../../shared/commandLine";
 import type { Account } from "../../account";
 import { type KnownStack, selectedIn } from "../../inventory/stacks";
 import type { Pulumi } from "../../pulumi";

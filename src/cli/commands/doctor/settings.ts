@@ -3,10 +3,10 @@ import { describeOtherAccount, forgetting, keysOf } from "../../../provider/fact
 import type { Resource } from "../../../provider/facts/resource";
 import { SETTING_NAMES, SETTINGS } from "../../../provider/settings";
 import type { CodedError } from "../../../shared/codedError";
+import { COMMAND, quoted } from "../../../shared/commandLine";
 import { foreign } from "../../../shared/escape";
 import type { Origin } from "../../../shared/permanent";
 import { namesOf } from "../../../shared/urn";
-import { COMMAND, quoted } from "../../../shared/words";
 import { type Account, NO_SETTINGS } from "../../account";
 import { LOST_STATE } from "../../errors";
 import { type KnownStack, recordedWithSettings, type Stacks, selectedIn } from "../../inventory/stacks";

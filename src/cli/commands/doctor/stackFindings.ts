@@ -1,7 +1,8 @@
 import type { Resource } from "../../../provider/facts/resource";
+import { CLEAR_OPERATIONS, commandFor, quoted } from "../../../shared/commandLine";
 import { isPendingId } from "../../../shared/permanent";
 import { describeResource, namesOf } from "../../../shared/urn";
-import { CLEAR_OPERATIONS, commandFor, joined, quoted } from "../../../shared/words";
+import { joined } from "../../../shared/words";
 import { RECEIVER_OUTPUT } from "../../../stack/receiverConfigFormat";
 import type { Entry } from "../../inventory/inventory";
 import type { KnownStack, Stacks } from "../../inventory/stacks";

@@ -1,13 +1,13 @@
 import type { IncomingMessage, RequestListener } from "node:http";
-import { refusalOf } from "../../../receiver/responses";
+import { reasonToRefuse } from "../../../receiver/responses";
 import { dropBody, LARGEST_BODY, readBody } from "../../../shared/body";
-import type { HeaderPair } from "../../../shared/captureFile";
+import type { Capture, HeaderPair } from "../../../shared/captureFile";
 import { listen } from "../../../shared/listen";
 import { type DeliveryResponse, postDelivery } from "../../../shared/post";
 import { readEvent } from "../../../signature/event";
 import { fingerprintOf } from "../../../signature/secret";
 import { verifyDetailed } from "../../../signature/verify";
-import { type Capture, deliveryHeaders } from "../../capture";
+import { deliveryHeaders } from "../../capture";
 import { CliError } from "../../errors";
 import type { SigningSecrets } from "../../secrets";
 
@@ -87,7 +87,7 @@ function whyRefused(
   { headers, body }: Capture,
   signing: SigningSecrets | undefined,
 ): string | undefined {
-  const refusal = refusalOf(method, body.byteLength, LARGEST_BODY);
+  const refusal = reasonToRefuse(method, body.byteLength, LARGEST_BODY);
   if (refusal !== undefined) return refusal;
   if (signing === undefined) return undefined;
   const result = verifyDetailed(body, headers, signing.secrets, signing.toleranceSeconds);

@@ -1,9 +1,9 @@
+import type { Capture } from "../../../shared/captureFile";
 import { VALIDATION_ID } from "../../../signature/event";
 import { claimedId, readSignatureHeaders } from "../../../signature/headers";
 import type { RawBody } from "../../../signature/result";
 import { fingerprintOf } from "../../../signature/secret";
 import { verifyDetailed } from "../../../signature/verify";
-import type { Capture } from "../../capture";
 import type { SigningSecrets } from "../../secrets";
 import { ADVICE, type Cause } from "./advice";
 import { bodiesBefore } from "./bodiesBefore";

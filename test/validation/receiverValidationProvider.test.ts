@@ -5,7 +5,7 @@ import {
   VALIDATION_PROVIDER_CODE as PROVIDER_CODE,
   VALIDATION_TYPE_TOKEN as TYPE_TOKEN,
 } from "../../src/shared/permanent";
-import { createReceiverValidation } from "../../src/validation/verbs";
+import { createReceiverValidationProvider } from "../../src/validation/receiverValidationProvider";
 import { otherSecret, secret } from "../receiver/support";
 import { always, closeServers, ours, respondsWith, serve } from "./receivers";
 
@@ -14,7 +14,7 @@ afterEach(closeServers);
 function verbs({ cancelled }: { cancelled?: AbortSignal } = {}) {
   const warnings: string[] = [];
   const engine = { warn: (message: string) => warnings.push(message), cancelled };
-  return { ...createReceiverValidation(engine), warnings };
+  return { ...createReceiverValidationProvider(engine), warnings };
 }
 
 test("what users' state holds for ever never changes", () => {

@@ -31,7 +31,9 @@ interface ValidationState {
 }
 
 /** The verbs of `ReceiverValidation`. Only `create`, `update` and `read` send anything. */
-export function createReceiverValidation(engine: Pick<Engine, "cancelled" | "warn"> = connectEngine()) {
+export function createReceiverValidationProvider(
+  engine: Pick<Engine, "cancelled" | "warn"> = connectEngine(),
+) {
   /** A cancelled run ends a validation with the signal's reason, which says nothing. */
   function named(error: unknown): never {
     if (!engine.cancelled?.aborted) throw error;
@@ -93,7 +95,7 @@ export function createReceiverValidation(engine: Pick<Engine, "cancelled" | "war
 }
 
 /** The instance that users' state names for ever. */
-export const receiverValidation = createReceiverValidation();
+export const receiverValidation = createReceiverValidationProvider();
 
 /** Whether what the validation holds for has changed. Another deadline proves nothing new. */
 function needsValidation(olds: ValidationInputs, news: ValidationInputs): boolean {
