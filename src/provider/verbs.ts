@@ -72,9 +72,9 @@ export function createProvider(options: Partial<RunOptions> = {}) {
           const look = () => creationCheck.refusals(inputs, urn);
           if (otherAccount.length === 0) problems.push(...(await registrar.inTurn(inputs, look)));
         }
-        // A proof knows this run's own operation by it (`stack.ts`). And if this run is killed, it dates the registration: an endpoint that was made from 5 s before it until a grace period after it counts as
-        // made by that. One that was made later, as after a long wait for its turn, does not (docs/architecture.md, "What stays impossible", 7). The
-        // program's class passes it, with an unknown value in a preview (engine rule 49).
+        // A proof knows this run's own operation by it (`stack.ts`). And if this run is killed, it dates the registration: an endpoint that was made
+        // from 5 s before it until a grace period after it counts as made by that. One that was made later, as after a long wait for its turn, does
+        // not (docs/architecture.md, "What stays impossible", 7). The program's class passes it, with an unknown value in a preview (engine rule 49).
         if (willCreate && after !== undefined && after !== UNKNOWN_VALUE)
           after = await creationCheck.serviceTime();
       }

@@ -164,7 +164,8 @@ export class Actor {
     const isIts = (each: Operation) => this.world.keyOf(each) === this.world.keyIn("", args);
     const pending = resources.filter((each) => isPendingId(each.id) && isIts(each)).map(evidenceOf);
     const interrupted = pendingCreates.filter(isIts).map(evidenceOf);
-    const isSoon = ({ serviceSentAt = now }: Evidence) => now <= serviceSentAt + GRACE_MS + CLEARLY_OLDER_MS;
+    const isSoon = ({ earliestSentAt = now }: Evidence) =>
+      now <= earliestSentAt + GRACE_MS + CLEARLY_OLDER_MS;
     return [...pending, ...interrupted].some(isSoon);
   }
 

@@ -74,6 +74,15 @@ test("a preview says which resources would adopt the same endpoint, each once, h
   );
 });
 
+test("what ifExists adopts is said, also where an adoptId that is spent names something else", async () => {
+  const { world, verbs, endpoint } = begin();
+  const named = { ...inputs, adoptId: "wh_spent" };
+  await verbs.check(named, { ...named, __urn: urnOf("jobs") });
+  expect((await verbs.create(named)).id).toBe(endpoint.id);
+  const message = expect.stringMatching(`adopts ${endpoint.id} `);
+  expect(world.shown).toContainEqual({ severity: "info", message });
+});
+
 test("an existing resource with the same arguments counts as no second adoption", async () => {
   const { world, verbs, check } = begin();
   await verbs.check(inputs, { ...inputs, __urn: urnOf("existing") });

@@ -17,10 +17,13 @@ const made = (id: string, secondsAgo: number | null = 0, more: Partial<Endpoint>
 /** A registration that was sent so many seconds before now. */
 const sent = (
   secondsAgo: number | null,
-  { before = [], ...more }: Partial<Omit<Evidence, "before">> & { readonly before?: readonly string[] } = {},
+  {
+    before = [],
+    ...more
+  }: Partial<Omit<Evidence, "idsBefore">> & { readonly before?: readonly string[] } = {},
 ): Evidence => ({
-  ...{ id: `sent ${secondsAgo}`, ip: null, before: new Set(before) },
-  serviceSentAt: secondsAgo === null ? undefined : NOW - secondsAgo * 1000,
+  ...{ id: `sent ${secondsAgo}`, ip: null, idsBefore: new Set(before) },
+  earliestSentAt: secondsAgo === null ? undefined : NOW - secondsAgo * 1000,
   ...more,
 });
 /** The first of two kills of one resource, and the second. */

@@ -56,14 +56,16 @@ function isTooLate(world: World, found: Registered): boolean {
   const { made } = found;
   const { lagMs = 0, replicasAheadMs = [] } = world.service.habits;
   const spread = Math.max(0, ...replicasAheadMs) - Math.min(0, ...replicasAheadMs);
-  const ends = creationsLike(world, found).map((each) => (evidenceOf(each).serviceSentAt ?? made) + GRACE_MS);
+  const ends = creationsLike(world, found).map(
+    (each) => (evidenceOf(each).earliestSentAt ?? made) + GRACE_MS,
+  );
   // It waits no longer for its turn than for what another one may still make.
   return ends.some((end) => made > end - spread - lagMs && made <= end + GRACE_MS);
 }
 
 /** Whether its creation is undated, because `check` could not list: then what its resource had before counts as made by it (sentence 6). */
 function isUndated(world: World, found: Registered): boolean {
-  return creationsLike(world, found).some((each) => evidenceOf(each).serviceSentAt === undefined);
+  return creationsLike(world, found).some((each) => evidenceOf(each).earliestSentAt === undefined);
 }
 
 function creationsLike(world: World, found: Registered): Operation[] {

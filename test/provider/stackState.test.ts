@@ -21,14 +21,14 @@ const evidenceIn = (deployment: Deployment, more: object = {}) =>
 
 const b = { url: "https://hooks.example.com/b", type: "production" };
 const secretUrl = { inputs: { ...wanted, url: { ciphertext: "x" } } };
-const serviceSentAt = (after: number) => ({ inputs: { ...wanted, __after: after } });
+const earliestSentAt = (after: number) => ({ inputs: { ...wanted, __after: after } });
 const ofFirstRelease = { inputs: wanted };
 // What is in the state beside an interrupted creation of the resource "lost", and how that one differs from a usual one.
 test.each<[string, Partial<Resource>, Resource[], number]>([
   ["one", {}, [], 1],
-  ["one whose resource was recorded since", {}, [resource("lost", serviceSentAt(2_000))], 0],
+  ["one whose resource was recorded since", {}, [resource("lost", earliestSentAt(2_000))], 0],
   ["one whose resource was recorded as it was sent", {}, [resource("lost")], 0],
-  ["one that was to replace an older resource", {}, [resource("lost", serviceSentAt(500))], 1],
+  ["one that was to replace an older resource", {}, [resource("lost", earliestSentAt(500))], 1],
   ["one whose resource the first release recorded", {}, [resource("lost", ofFirstRelease)], 1],
   ["one that adopts", { inputs: { ...wanted, adoptId: "wh_1" } }, [], 0],
   ["one of another type of resource", { type: "aws:s3:Bucket" }, [], 0],
@@ -86,17 +86,17 @@ test("each interrupted creation is evidence with its own window and ip, that of 
   const inputs = { ...wanted, ip: "192.0.2.1" };
   const staging = { provider: providerUrnOf("staging") };
   const pending_operations = [
-    ...[creating("lost", serviceSentAt(2_000)), creating("lost"), creating("lost", { inputs })],
-    creating("lost", { ...staging, ...serviceSentAt(3_000) }),
+    ...[creating("lost", earliestSentAt(2_000)), creating("lost"), creating("lost", { inputs })],
+    creating("lost", { ...staging, ...earliestSentAt(3_000) }),
   ];
-  const lost = { id: `${urnOf("lost")} ${keyOf(wanted)}`, ip: null, before: new Set() };
+  const lost = { id: `${urnOf("lost")} ${keyOf(wanted)}`, ip: null, idsBefore: new Set() };
   expect(evidenceIn({ pending_operations })).toEqual([
-    { ...lost, serviceSentAt: 2_000 },
-    { ...lost, serviceSentAt: 1_000 },
-    { ...lost, ip: "192.0.2.1", serviceSentAt: undefined },
+    { ...lost, earliestSentAt: 2_000 },
+    { ...lost, earliestSentAt: 1_000 },
+    { ...lost, ip: "192.0.2.1", earliestSentAt: undefined },
   ]);
   const its = { origin: { ...origin, provider: "staging" } };
-  expect(evidenceIn({ pending_operations }, its)).toEqual([{ ...lost, serviceSentAt: 3_000 }]);
+  expect(evidenceIn({ pending_operations }, its)).toEqual([{ ...lost, earliestSentAt: 3_000 }]);
 });
 
 test("a pending resource of the state is evidence, at this base URL, whatever its key", () => {
@@ -105,9 +105,9 @@ test("a pending resource of the state is evidence, at this base URL, whatever it
   const of = (more: object) =>
     evidenceIn({ resources: [resource("a", { id: "pending:1", outputs: { ...outputs, ...more } })] });
   expect(of({ account: "rotated" })).toEqual([
-    { id: "pending:1", ip: null, serviceSentAt: 5, before: new Set(["wh_1"]) },
+    { id: "pending:1", ip: null, earliestSentAt: 5, idsBefore: new Set(["wh_1"]) },
   ]);
-  expect(of({ pending: { ...pending, attemptedAt: null } })).toMatchObject([{ serviceSentAt: undefined }]);
+  expect(of({ pending: { ...pending, attemptedAt: null } })).toMatchObject([{ earliestSentAt: undefined }]);
   expect(of({ baseUrl: "https://other.example.com" })).toEqual([]);
 });
 

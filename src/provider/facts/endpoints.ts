@@ -66,8 +66,8 @@ export class Endpoints {
   }
 
   /**
-   * Returns whether a resource of the stack has it, as far as a verb of this run was asked about it. What was made later than what has its id
-   * is another one.
+   * Returns whether a resource of the stack has it, or had it, as far as a verb of this run was asked about it. What was made later than what has
+   * its id is another one.
    *
    * @param graceMs how long after it was sent a registration may still be made
    */

@@ -14,10 +14,13 @@ export interface Evidence {
   readonly id: string;
   /** Undefined if the state encrypts it. */
   readonly ip: string | null | undefined;
-  /** When it was sent, or the time after which it was sent, in milliseconds on the service's clock. Undefined: nothing dates it. */
-  readonly serviceSentAt: number | undefined;
+  /**
+   * The earliest time at which it was sent, in milliseconds on the service's clock: that of a pending resource, to the second; of an interrupted
+   * creation, when `check` was called for it (the hidden input `__after`). Undefined: nothing dates it.
+   */
+  readonly earliestSentAt: number | undefined;
   /** The ids that were listed before it was sent, as far as somebody noted them. */
-  readonly before: ReadonlySet<string>;
+  readonly idsBefore: ReadonlySet<string>;
 }
 
 /** Returns what a pending resource or an interrupted creation says of its registration. */
@@ -31,8 +34,8 @@ export function evidenceOf(resource: Partial<Resource>): Evidence {
   return {
     id: isPending ? id : `${urn} ${wanted ? keyOf(wanted) : ""}`,
     ip: typeof ip === "string" || ip === null ? ip : undefined,
-    serviceSentAt: typeof sentAt === "number" ? sentAt : undefined,
-    before: new Set(Array.isArray(before) ? before : []),
+    earliestSentAt: typeof sentAt === "number" ? sentAt : undefined,
+    idsBefore: new Set(Array.isArray(before) ? before : []),
   };
 }
 
@@ -50,11 +53,11 @@ export function afterOf({ inputs }: Partial<Resource>): number | undefined {
 /** Returns whether a registration may have made an endpoint, as far as the endpoint's time can be read. */
 export function isFit(
   { id, createdAt }: Endpoint,
-  { before, serviceSentAt }: Evidence,
+  { idsBefore, earliestSentAt }: Evidence,
   graceMs: number,
 ): boolean {
   const made = parseTimestamp(createdAt);
   const isInTime =
-    made === undefined || serviceSentAt === undefined || isInWindow(made, serviceSentAt, graceMs);
-  return isInTime && !before.has(id);
+    made === undefined || earliestSentAt === undefined || isInWindow(made, earliestSentAt, graceMs);
+  return isInTime && !idsBefore.has(id);
 }

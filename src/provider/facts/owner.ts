@@ -9,7 +9,7 @@ import type { StackState } from "./stackState";
 /**
  * Answers: whose is it? What this run knows comes first, then the state.
  *
- * - `own`: a `WebhookEndpoint` of this stack has it. It is not equal to what another one wants, and no other registration made it
+ * - `own`: a `WebhookEndpoint` of this stack has it, or had it in this run. It is not equal to what another one wants, and no other registration made it
  * - `leaving`: as `own`, of a resource that is deleted as soon as its replacement stands. An `adoptId` may name it
  * - `deleted`: this run has deleted it, though a list may still show it. It counts as not there
  * - `otherType`: a resource of another type has it, which a stop names

@@ -68,7 +68,7 @@ function hashOf(url: string): string {
 
 /**
  * Returns whether a listed url may be the service's own spelling of a declared one: the path equal without its case and final slashes, the
- * query equal, absent or masked. It is never taken for the same: it stops, and is named.
+ * query equal, absent or masked. No registration is believed to have made it: that stops, and names it. Only an `adoptId` adopts it.
  */
 export function nearlySameUrl(declared: string, listed: string): boolean {
   if (sameUrl(declared, listed)) return true;

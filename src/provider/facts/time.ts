@@ -38,6 +38,6 @@ export function parseTimestamp(timestamp: string | null): number | undefined {
 }
 
 /** Returns whether something made at a time may come of what was sent at another, both on the service's clock. */
-export function isInWindow(made: number, serviceSentAt: number, graceMs: number): boolean {
-  return made >= serviceSentAt - TOLERANCE_MS && made <= serviceSentAt + graceMs;
+export function isInWindow(made: number, earliestSentAt: number, graceMs: number): boolean {
+  return made >= earliestSentAt - TOLERANCE_MS && made <= earliestSentAt + graceMs;
 }

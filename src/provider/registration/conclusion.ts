@@ -110,8 +110,8 @@ export class Conclusions {
   }
 
   /**
-   * Looks for what a registration of this run has made, until its time is up. Returns undefined if nothing certainly is it, or the run is
-   * cancelled. Only something found counts, so it needs no second list: the caller keeps the registration pending.
+   * Looks for what a registration of this run has made, until its time is up or it is in doubt. Returns undefined if nothing certainly is it, or the
+   * run is cancelled. Only something found counts, so it needs no second list: the caller keeps the registration pending.
    *
    * @param own what the registration says of itself
    * @param processSentAt when it was sent, on this process's clock; undefined: it looks once
@@ -191,7 +191,10 @@ export class Conclusions {
     };
   }
 
-  /** Returns whether a list lacks endpoints of the stack that there are: then it lacks what is looked for, too. */
+  /**
+   * Returns whether a list lacks endpoints of the stack that there are: then it may lack what is looked for, too. Which ones there should be, the
+   * state says, whether it is proven or not.
+   */
   async #isStale(list: Listing): Promise<boolean> {
     const { endpoints, existence, origin, stack } = this.context;
     // One that says that it is partial lacks what it likes.
@@ -209,7 +212,7 @@ export class Conclusions {
     return isStale;
   }
 
-  /** Warns once of what the service no longer lists. `up` asks for nothing that is unchanged, so only one that registers something sees it. */
+  /** Warns once of what the service no longer lists. `up` asks for nothing that is unchanged, so it sees that only where a decision rests on what a list lacks. */
   #warnOf(lost: readonly Resource[]): void {
     if (lost.length === 0 || this.#hasWarned) return;
     this.#hasWarned = true;
@@ -232,7 +235,10 @@ function creationOf({ url, type, ip, adoptId, ifExists = "fail" }: EndpointInput
   return { verb: "create", wanted: { url, type, ip }, adoptId, ifExists };
 }
 
-/** Whether a decision rests on what a list lacks, so that a stale one would make it wrong. With `ifExists: "register"`, none does. */
+/**
+ * Whether a decision rests on what a list lacks, so that a stale one would make it wrong. Not asked for `ifExists: "register"`: then the user wants
+ * another one, whatever there is.
+ */
 function restsOnWhatIsMissing({ kind }: Decision, wish: Wish): boolean {
   return kind === "none" || (kind === "register" && wish.verb === "create" && wish.ifExists !== "register");
 }

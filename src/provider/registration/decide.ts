@@ -32,9 +32,10 @@ export interface Facts {
   /** What this run knows without the state. Only a create may need a proof, so only that has it. */
   readonly withoutState?: Known | undefined;
   /**
-   * Whether the state is this stack's: a second look (`stack.ts`) shows this run at work in it, or it can only be this one's. Undefined: nobody has
-   * asked yet, and the state counts in full. So what a state says that may be another stack's can stop a create or make it wait, but what it
-   * gives needs a proof first. Not proven: `withoutState` counts. Besides, what the state says that a resource has is not adopted even so.
+   * Whether the state is this stack's: a second look, at the state or at the backend's list of stacks (`stack.ts`), shows this run at work, or it
+   * can only be this one's. Undefined: nobody has asked yet, and the state counts in full. So what a state says that may be another stack's can
+   * stop a create or make it wait, but what it gives needs a proof first. Not proven: `withoutState` counts. What the state says can still stop an
+   * adoption, of what another resource has, and shows which endpoints a list should have (`conclusion.ts`).
    */
   readonly proof?: Proof | undefined;
   /**
@@ -95,8 +96,8 @@ export type Decision =
 
 /**
  * Decides what a resource gets. Pure: it is the table of `docs/architecture.md`, row by row in this order. `conclusion.ts` gathers the facts, and
- * asks the service once more about two decisions before they count: whether what is taken over or adopted is still there, and, before "register" or
- * "none", whether the list is stale.
+ * asks the service once more about two kinds of decisions before they count: whether what is taken over or adopted is still there (`adoptId` has
+ * asked already), and before "register" or "none", whether the list is stale (not where `ifExists: "register"` says to register another one).
  *
  * @returns the decision, and whether it needs a proof that the state is this stack's. Then the proof is to be asked for, and the rule once more
  */
@@ -184,7 +185,7 @@ function ruleFor(wish: Wish, facts: Facts, known: Known): Decision {
     // An interrupted creation noted no ids, so each such row may be its own.
     const mayBeIt = unreadable
       .filter(({ url }) => url === null || sameUrl(url, wanted.url))
-      .some(({ id }) => evidence.some(({ before }) => !before.has(id)));
+      .some(({ id }) => evidence.some(({ idsBefore }) => !idsBefore.has(id)));
     if (!list.complete || mayBeIt) return stop({ kind: "unknowable", isStale: false });
     const milliseconds = timeLeft(evidence, facts);
     if (milliseconds > 0) return { kind: "wait", milliseconds };
@@ -206,7 +207,7 @@ function ownersOf(endpoint: Endpoint, facts: Facts, known: Known): Owner[] {
   return [known, facts.known].map(({ ownerOf }) => ownerOf(endpoint));
 }
 
-/** What `adoptId` names: exactly that one, if it has the url and type, and is nobody else's in this stack. */
+/** What `adoptId` names: exactly that one, if it has the type and nearly the url, and no other resource of this stack keeps it. */
 function adoption(id: string, wanted: Wanted, facts: Facts, known: Known): Decision {
   const { named } = facts;
   if (named === undefined) return { kind: "missing", id };
@@ -222,8 +223,8 @@ function adoption(id: string, wanted: Wanted, facts: Facts, known: Known): Decis
  */
 function timeLeft(evidence: readonly Evidence[], { list: { serverTime }, graceMs, waitedMs }: Facts): number {
   const atMost = graceMs - waitedMs;
-  const left = evidence.map(({ serviceSentAt }) =>
-    serviceSentAt === undefined || serverTime === null ? atMost : serviceSentAt + graceMs - serverTime,
+  const left = evidence.map(({ earliestSentAt }) =>
+    earliestSentAt === undefined || serverTime === null ? atMost : earliestSentAt + graceMs - serverTime,
   );
   return Math.min(Math.max(LAG_MS - waitedMs, ...left), atMost);
 }

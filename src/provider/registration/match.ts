@@ -69,7 +69,7 @@ export function matchEvidence(
 function fitsOf(endpoints: readonly Endpoint[], evidence: readonly Evidence[], graceMs: number): Fits {
   const fitting = evidence
     .filter((each) => endpoints.some((endpoint) => isFit(endpoint, each, graceMs)))
-    .toSorted(byTime(({ serviceSentAt }) => serviceSentAt ?? Number.MAX_VALUE));
+    .toSorted(byTime(({ earliestSentAt }) => earliestSentAt ?? Number.MAX_VALUE));
   const fits = endpoints
     .filter((endpoint) => fitting.some((each) => isFit(endpoint, each, graceMs)))
     .toSorted(byTime(({ createdAt }) => parseTimestamp(createdAt) ?? 0));
@@ -105,7 +105,7 @@ function reasonToDoubt({ fitting, fits }: Fits, { ip }: Wanted, graceMs: number)
   }
   if (fitting.some((each) => each.ip !== (ip ?? null)))
     return "the registration had another ip, or one that the state encrypts, and the service tells no ip";
-  if (fitting.some(({ serviceSentAt }) => serviceSentAt === undefined))
+  if (fitting.some(({ earliestSentAt }) => earliestSentAt === undefined))
     return "nothing tells when the registration was sent";
   if (fits.some(({ createdAt }) => parseTimestamp(createdAt) === undefined))
     return "the service does not tell readably when an endpoint was created";

@@ -10,7 +10,7 @@ import type { OtherStacks } from "../facts/stackSource";
 import { StackState } from "../facts/stackState";
 
 /**
- * Looks whether another stack has an endpoint that a resource is to adopt. What was not read stops nothing, and
+ * Looks whether a `WebhookEndpoint` of another stack has an endpoint that a resource is to adopt. What was not read stops nothing, and
  * without a proof that the state is this stack's, nothing is read.
  *
  * @param proof undefined in a preview, which asks for none

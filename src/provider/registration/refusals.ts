@@ -173,7 +173,7 @@ export function notMadeBeside(
   );
 }
 
-/** Says what a resource takes over with `ifExists: "adopt"`. */
+/** Says what a resource adopts. */
 export function adopts({ id, url }: Endpoint): string {
   return `adopts ${foreign(id)} (${describeUrl(url)})`;
 }

@@ -88,7 +88,7 @@ export class Registrar {
       const { endpoint } = decision;
       if (taken) throw taken;
       // Who names an endpoint knows it, but not who else may have it.
-      if (inputs.adoptId === undefined || read !== "")
+      if (inputs.adoptId !== endpoint.id || read !== "")
         log.info(declarations.aboutResource(inputs, adopts(endpoint) + read));
       // What else a pending registration may have made, its own `delete` looks for.
       for (const pending of registrations.pendingLike(inputs))
@@ -125,7 +125,8 @@ export class Registrar {
       const endpoint = await service.register({ url, type, ip }, noteSent);
       const { id } = endpoint;
       const isListed = list.rowsById.has(id) && !endpoints.isDeleted(id);
-      // What a complete list lacked, and is not of this run, was not there: its id was used again.
+      // It was there if the list had it, or this run gave it; and what a partial list lacks, if a resource has or had it. What a complete list lacks
+      // was not there: a service may use an id again.
       const wasThere =
         isListed || endpoints.isGiven(id) || (!list.complete && endpoints.isOurs(endpoint, graceMs));
       if (wasThere) throw notRegistered(inputs, endpoint);
