@@ -3,6 +3,7 @@ import { withClient } from "../program/withClient";
 import { resolveSettings } from "../provider/settings";
 import { originOf } from "../provider/state";
 import type { Origin } from "../shared/permanent";
+import { isUrl, normalizeBaseUrl } from "../shared/url";
 import { CliError } from "./errors";
 import type { Found, Pulumi } from "./pulumi";
 import type { Context } from "./run";
@@ -68,7 +69,10 @@ async function refuseOtherProject(pulumi: Pulumi): Promise<void> {
 function resolve({ env, output, pulumi }: Context, { value, whyNone }: Found<Configuration>) {
   for (const name of ["webhooks:apiKey", "webhooks:baseUrl", "webhooks:apiKeyHeader"]) {
     const setting = value?.[name];
-    if (setting?.value && setting.secret) output.remember(setting.value.replace(/\/+$/, ""));
+    if (!setting?.value || !setting.secret) continue;
+    output.remember(setting.value.replace(/\/+$/, ""));
+    // Requests and the state have it in this spelling.
+    if (isUrl(setting.value)) output.remember(normalizeBaseUrl(setting.value));
   }
   const withStack = whyNone === undefined ? pulumi.withStack : () => undefined;
   const result = resolveSettings((name) => value?.[name]?.value, env, withStack);

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from "commander";
-import { isHttpUrl } from "../shared/url";
+import { problemOfReceiverUrl } from "../shared/url";
 
 const COMMON = "Common options:";
 
@@ -37,6 +37,7 @@ export function moment(value: string): number {
 
 /** Parses the url of a receiver. @throws InvalidArgumentError */
 export function httpUrl(value: string): string {
-  if (isHttpUrl(value)) return value;
-  throw new InvalidArgumentError("It must be an absolute http or https URL.");
+  const problem = problemOfReceiverUrl(value);
+  if (problem === undefined) return value;
+  throw new InvalidArgumentError(`It ${problem}.`);
 }

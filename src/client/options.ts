@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { isHttpUrl, isLoopback } from "../shared/url";
+import { isHttpUrl, isLoopback, normalizeBaseUrl } from "../shared/url";
 import type { Clock } from "./clock";
 import { WebhookError, type WebhookErrorCode } from "./errors";
 import type { OperationName } from "./operation";
@@ -77,8 +77,7 @@ export function resolveOptions(options: WebhooksClientOptions) {
   }
   return {
     ...limits,
-    /** Without a slash at its end. */
-    baseUrl: new URL(options.baseUrl).href.replace(/\/+$/, ""),
+    baseUrl: normalizeBaseUrl(options.baseUrl),
     apiKeyHeader,
     apiKeyValue: apiKeyScheme === undefined ? apiKey : `${apiKeyScheme} ${apiKey}`,
     dispatcher,

@@ -2,7 +2,7 @@ import type { WebhooksClient } from "../client/client";
 import type { ResolvedSettings } from "../provider/settings";
 import { describeResponse, hasResponse } from "../provider/shownResponse";
 
-/** Opens the service for some work, and closes it. A refusal is shown by `warn`, if the settings say so, or its error says how to see it. */
+/** Opens the service for some work, and closes it. A refusal is shown by `warn`, if the settings say so. */
 export async function withClient<T>(
   { settings, showResponses }: ResolvedSettings,
   warn: (message: string) => unknown,

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Endpoint } from "../client";
 import type { AFTER_INPUT, Origin, PendingRegistration, Recognition } from "../shared/permanent";
+import { normalizeBaseUrl } from "../shared/url";
 import {
   type EndpointArguments,
   type Recordable,
@@ -55,7 +56,7 @@ export function originOf({
   providerName,
 }: Readonly<Record<"baseUrl" | "apiKey" | "providerName", string>>): Origin {
   return {
-    baseUrl: new URL(baseUrl).href.replace(/\/+$/, ""),
+    baseUrl: normalizeBaseUrl(baseUrl),
     account: createHash("sha256").update(`pulumi-webhook-endpoints\0${apiKey}`).digest("hex").slice(0, 6),
     ...(providerName === "" ? {} : { provider: providerName }),
   };

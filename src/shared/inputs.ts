@@ -13,7 +13,11 @@ export function unknownOptions(options: unknown, known: readonly string[], what:
     .map(([name]) => `${name} is not ${what}; use ${known.join(", ")}`);
 }
 
+/** The longest limit that a user may set, in seconds. */
+export const MOST_SECONDS = 3_600;
+
 /** Returns what is wrong with a limit in seconds, as the end of a sentence such as "timeoutSeconds …"; false if nothing is. */
 export function mistakeInSeconds(value: unknown): string | false {
-  return !(Number(value) > 0 && Number(value) <= 3600) && "must be a number of seconds above 0, at most 3600";
+  const isRight = Number(value) > 0 && Number(value) <= MOST_SECONDS;
+  return !isRight && `must be a number of seconds above 0, at most ${MOST_SECONDS}`;
 }

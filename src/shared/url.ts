@@ -15,9 +15,22 @@ export function isUrl(text: string, base?: string): boolean {
   }
 }
 
+/** Returns a service's base URL as requests begin with it: as `URL` spells it, without a slash at its end. It stands so in users' state. */
+export function normalizeBaseUrl(baseUrl: string): string {
+  return new URL(baseUrl).href.replace(/\/+$/, "");
+}
+
 /** Returns whether a value is an absolute http or https url that names a host. */
 export function isHttpUrl(value: unknown): value is string {
   return typeof value === "string" && /^https?:\/\/[^/?#]/i.test(value) && isUrl(value);
+}
+
+/** Returns what is wrong with a receiver's url, in words that do not repeat it; undefined when it can be used. */
+export function problemOfReceiverUrl(url: unknown): string | undefined {
+  if (url === undefined) return "is missing";
+  if (!isHttpUrl(url)) return 'must be an absolute URL that begins with "https://" or "http://"';
+  const { username, password } = new URL(url);
+  return username === "" && password === "" ? undefined : "must not contain a user name or password";
 }
 
 /**

@@ -1,6 +1,6 @@
 import { mistakeInSeconds, UNKNOWN_VALUE, unknownOptions } from "../shared/inputs";
 import { parseJson } from "../shared/json";
-import { isHttpUrl } from "../shared/url";
+import { problemOfReceiverUrl } from "../shared/url";
 import { problemsOfSecrets } from "../signature/secret";
 
 const ARGUMENT_NAMES: readonly string[] = ["url", "secrets", "receiver", "timeoutSeconds", "triggers"];
@@ -22,7 +22,7 @@ export function problemsOfArguments({ __provider: _, ...given }: ValidationInput
   const { url, secrets, receiver, timeoutSeconds = UNKNOWN_VALUE } = given;
   const signing = secretsOf(given);
   const problems = unknownOptions(given, ARGUMENT_NAMES, "an argument of a receiver validation");
-  const urlProblem = url === UNKNOWN_VALUE ? undefined : problemOfUrl(url);
+  const urlProblem = url === UNKNOWN_VALUE ? undefined : problemOfReceiverUrl(url);
   if (urlProblem !== undefined) problems.push(`url ${urlProblem}`);
   if ((secrets === undefined) === (receiver === undefined))
     problems.push(
@@ -32,12 +32,4 @@ export function problemsOfArguments({ __provider: _, ...given }: ValidationInput
   const timeoutMistake = timeoutSeconds !== UNKNOWN_VALUE && mistakeInSeconds(timeoutSeconds);
   if (timeoutMistake) problems.push(`timeoutSeconds ${timeoutMistake}`);
   return problems;
-}
-
-/** Returns what is wrong with a receiver's url, in words that do not repeat it; undefined when it can be used. */
-export function problemOfUrl(url: unknown): string | undefined {
-  if (url === undefined) return "is missing";
-  if (!isHttpUrl(url)) return 'must be an absolute URL that begins with "https://" or "http://"';
-  const { username, password } = new URL(url);
-  return username === "" && password === "" ? undefined : "must not contain a user name or password";
 }

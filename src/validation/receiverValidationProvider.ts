@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { connectEngine, type Engine } from "../provider/engine";
 import { CodedError } from "../shared/codedError";
+import { printedOnce } from "../shared/undocumented";
 import { problemsOfArguments, secretsOf, type ValidationInputs } from "./arguments";
 import { isRefuting, isTemporary, type ValidationErrorCode } from "./problem";
 import { probeReceiver, validateReceiver } from "./validateReceiver";
@@ -10,8 +11,6 @@ import { probeReceiver, validateReceiver } from "./validateReceiver";
 /** The message holds no secret, and of the url only its origin. */
 class ReceiverValidationError extends CodedError<ValidationErrorCode | "ABORTED"> {
   override readonly name = "ReceiverValidationError";
-  /** The plugin would print it (engine rule 15). */
-  override readonly stack = "";
 }
 
 /** Ends the reason of a first validation that failed only for now. */
@@ -38,7 +37,7 @@ export function createReceiverValidationProvider(
   function named(error: unknown): never {
     if (!engine.cancelled?.aborted) throw error;
     const reason = "the run was cancelled before the receiver was validated. Run the same command again";
-    throw new ReceiverValidationError("ABORTED", reason);
+    throw printedOnce(new ReceiverValidationError("ABORTED", reason));
   }
 
   /** @param hint ends the reason of a temporary failure @throws ReceiverValidationError */
@@ -49,7 +48,8 @@ export function createReceiverValidationProvider(
     const { code, reason } = await validateReceiver({ ...target, timeoutMs, signal: engine.cancelled }).catch(
       named,
     );
-    if (code !== null) throw new ReceiverValidationError(code, isTemporary(code) ? reason + hint : reason);
+    if (code !== null)
+      throw printedOnce(new ReceiverValidationError(code, isTemporary(code) ? reason + hint : reason));
     return { ...target, validatedAt: new Date().toISOString(), triggers };
   }
 

@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { MOST_SECONDS } from "../shared/inputs";
 import { type DeliveryResponse, postDelivery, textOf } from "../shared/post";
+import { problemOfReceiverUrl } from "../shared/url";
 import { VALIDATION_EVENT, VALIDATION_ID } from "../signature/event";
 import { fingerprintOf } from "../signature/secret";
 import { newMessageId, signedHeaders } from "../signature/sign";
-import { problemOfUrl } from "./arguments";
 import { isTemporary, type Problem, problemOf } from "./problem";
 
 /** Options of `validateReceiver`. */
@@ -31,8 +32,7 @@ export type ValidationResult =
 
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 2_000;
-/** One hour. */
-const LONGEST_TIMEOUT_MS = 3_600_000;
+const LONGEST_TIMEOUT_MS = MOST_SECONDS * 1000;
 /** An attempt is given this long, in milliseconds, and less if all are. */
 const LONGEST_ATTEMPT_MS = 10_000;
 
@@ -56,8 +56,6 @@ const LONGEST_ATTEMPT_MS = 10_000;
  */
 export async function validateReceiver(options: ValidateReceiverOptions): Promise<ValidationResult> {
   const { timeoutMs = 60_000, signal } = options;
-  const problem = problemOfUrl(options.url);
-  if (problem !== undefined) throw new TypeError(`Cannot validate a receiver: url ${problem}.`);
   // Also refuses NaN, and a string, which may be a secret.
   if (!(Number.isFinite(timeoutMs) && timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS))
     throw new RangeError(
@@ -82,6 +80,8 @@ export async function validateReceiver(options: ValidateReceiverOptions): Promis
  */
 export async function probeReceiver(options: ValidateReceiverOptions): Promise<ValidationResult> {
   const { url, timeoutMs = LONGEST_ATTEMPT_MS, signal } = options;
+  const problem = problemOfReceiverUrl(url);
+  if (problem !== undefined) throw new TypeError(`Cannot validate a receiver: url ${problem}.`);
   const secrets = [options.secrets].flat();
   const send = (key: string) => postDelivery({ url, ...signedDelivery(key), signal, timeoutMs });
   const probe = async (key: string): Promise<ValidationResult> => {

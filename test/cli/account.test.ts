@@ -42,12 +42,18 @@ test.each([
   expect(stderr).toMatch(why);
 });
 
-test("the key and a base URL that the configuration has as a secret are in no output", async () => {
-  const secretConfig = { "webhooks:apiKey": API_KEY, "webhooks:baseUrl": `${service.url}/` };
-  const { stdout, stderr } = await run(["doctor"], { pulumi: fakePulumi({ secretConfig }) });
-  expect(stdout).toMatch(/^baseUrl +…\/ +webhooks:baseUrl$/m);
-  expect(stdout + stderr).not.toContain(service.url);
-});
+test.each(["http", "HTTP"])(
+  "the key and a base URL that the configuration has as a secret are in no output: %s",
+  async (scheme) => {
+    const url = service.url.replace("http", scheme);
+    const secretConfig = { "webhooks:apiKey": API_KEY, "webhooks:baseUrl": `${url}/` };
+    await service.close();
+    const { stdout, stderr } = await run(["doctor"], { pulumi: fakePulumi({ secretConfig }) });
+    expect(stdout).toMatch(/^baseUrl +…\/ +webhooks:baseUrl$/m);
+    expect(stdout + stderr).toMatch(/ECONNREFUSED/);
+    expect((stdout + stderr).toLowerCase()).not.toContain(service.url);
+  },
+);
 
 test("a refusal of the service is shown only if the settings say so", async () => {
   service.rotateKey(API_KEY, "another-key");

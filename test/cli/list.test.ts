@@ -52,6 +52,9 @@ test("an account that has nothing of this project's stacks is said to be one, be
     /^The stacks of this project have 1 endpoint, and the account of this API key has none of them: npx pulumi-webhook-endpoints doctor says why\.$/m;
   expect((await command(["list"], given)).stderr).toMatch(note);
   expect((await command(["list"])).stderr).not.toMatch(note);
+  const had = { id: "wh_1", url: "https://hooks.example.com/jobs" };
+  const deleted = { ...recorded("jobs", had), pendingReplacement: true };
+  expect((await command(["list"], { own: { dev: { resources: [deleted] } } })).stderr).not.toMatch(note);
   add("jobs");
   expect((await command(["list"], given)).stderr).not.toMatch(note);
 });

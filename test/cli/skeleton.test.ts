@@ -50,9 +50,10 @@ test.each([
   [["send", ...TO, `--key=${API_KEY}`], /unknown option '--key'/],
   [
     ["send", "job.running", "--to", `${API_KEY}`],
-    /--to <url>' argument is invalid. It must be an absolute http/,
+    /--to <url>' argument is invalid. It must be an absolute URL/,
   ],
-  [["probe", API_KEY], /value is invalid for argument 'url'. It must be an absolute http/],
+  [["probe", API_KEY], /value is invalid for argument 'url'. It must be an absolute URL/],
+  [["probe", `https://a:${API_KEY}@hooks.example.com`], /It must not contain a user name or password/],
   [["listen", "--port", "70000"], /whole number from 0 to 65535/],
   [["send", ...TO, "job.running", SECRET], /too many arguments/],
 ] as const)("the wrong use %# is answered with one line that repeats no value", async (args, why) => {

@@ -14,7 +14,7 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   receiver: ["signature"],
   provider: ["client", "@pulumi/pulumi", "@grpc/grpc-js"],
   program: ["provider", "client", "@pulumi/pulumi"],
-  stack: ["receiver", "signature", "program", "@pulumi/pulumi"],
+  stack: ["receiver", "signature", "@pulumi/pulumi"],
   validation: ["signature", "provider", "stack", "@pulumi/pulumi"],
   plugin: ["provider", "program", "validation", "@pulumi/pulumi", "@grpc/grpc-js", "google-protobuf"],
   page: [],

@@ -1,11 +1,9 @@
 import { Argument, Option } from "commander";
+import { MOST_SECONDS } from "../../shared/inputs";
 import { probeReceiver, validateReceiver } from "../../validation/validateReceiver";
 import { httpUrl, jsonOption, stackOption, wholeNumber } from "../options";
 import type { Subcommand } from "../run";
 import { describeSecrets, readSecrets } from "../secrets";
-
-/** In seconds. */
-const LONGEST_WAIT = 3_600;
 
 interface Flags {
   readonly wait: number;
@@ -19,7 +17,7 @@ export const probe: Subcommand<Flags> = {
   arguments: [new Argument("<url>", "the receiver").argParser(httpUrl)],
   options: [
     new Option("--wait <seconds>", "retry temporary failures for so long, such as a receiver that starts")
-      .argParser(wholeNumber(LONGEST_WAIT))
+      .argParser(wholeNumber(MOST_SECONDS))
       .default(0),
     stackOption(),
     jsonOption(),

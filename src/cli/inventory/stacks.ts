@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { type Deployment, providerNameOf, type Resource } from "../../provider/facts/resource";
+import { type Deployment, hasEndpoint, providerNameOf, type Resource } from "../../provider/facts/resource";
 import { mayHaveEndpoint, StackState } from "../../provider/facts/stackState";
 import { inParallel } from "../../shared/inParallel";
-import { isEndpointToken, isPendingId } from "../../shared/permanent";
+import { isEndpointToken } from "../../shared/permanent";
 import { stackOf } from "../../shared/urn";
 import { CliError } from "../errors";
 import type { Pulumi } from "../pulumi";
@@ -121,11 +121,9 @@ export function selectedIn(known: readonly KnownStack[]): KnownStack | undefined
   return known.find(({ isSelected }) => isSelected);
 }
 
-/** Returns what a stack has with its own settings, not with those of a WebhooksProvider: without pending resources, and what the next `up` deletes. */
+/** Returns the resources of a stack that have an endpoint, and use its own settings instead of those of a WebhooksProvider. */
 export function recordedWithSettings({ state }: KnownStack): Resource[] {
-  return state.endpoints.filter(
-    (each) => providerNameOf(each) === undefined && !isPendingId(each.id ?? "") && !each.delete,
-  );
+  return state.endpoints.filter((each) => providerNameOf(each) === undefined && hasEndpoint(each));
 }
 
 /** Returns the name of Pulumi Cloud's user; undefined for another backend. */

@@ -4,7 +4,7 @@ import { foreign } from "../../shared/escape";
 import { isPendingId, type Origin } from "../../shared/permanent";
 import { EndpointError } from "../errors";
 import type { EndpointState } from "../state";
-import { providerNameOf, type Resource, wantedBy } from "./resource";
+import { hasEndpoint, isReplaced, providerNameOf, type Resource, wantedBy } from "./resource";
 import { isRecordedUrl } from "./same";
 import type { Service } from "./service";
 import type { Stack } from "./stack";
@@ -109,7 +109,7 @@ export class Accounts {
 
   /** Returns the key of another account that resources of this provider are recorded with, if there is one. */
   async #otherKey(): Promise<string | undefined> {
-    const recorded = (await this.#recorded()).filter(({ id = "" }) => !isPendingId(id));
+    const recorded = (await this.#recorded()).filter(hasEndpoint);
     const keys = recorded.map(({ outputs }) => String(outputs?.account));
     for (const key of new Set(keys)) if (!(await this.isOurs(key))) return key;
     return undefined;
@@ -147,10 +147,10 @@ export class Accounts {
     const { origin, stack } = this.options;
     const state = await stack.state();
     return (state?.endpoints ?? []).filter((resource) => {
-      const { outputs, delete: isLeaving, pendingReplacement } = resource;
+      const { outputs } = resource;
       const isHere = outputs?.baseUrl === origin.baseUrl && providerNameOf(resource) === origin.provider;
       const isElsewhere = typeof outputs?.account === "string" && outputs.account !== origin.account;
-      return isHere && isElsewhere && !isLeaving && !pendingReplacement;
+      return isHere && isElsewhere && !isReplaced(resource);
     });
   }
 }

@@ -1,4 +1,5 @@
 import { type EndpointType, isEndpointType } from "../../shared/endpointType";
+import { isPendingId } from "../../shared/permanent";
 import { isDefaultProvider, nameOf } from "../../shared/urn";
 
 /** Properties of a resource or of a provider. */
@@ -19,6 +20,16 @@ export interface Resource {
   readonly pendingReplacement?: boolean;
   /** Set on what a program only reads. */
   readonly external?: boolean;
+}
+
+/** Whether a replacement has deleted what a resource had, or is to delete it. */
+export function isReplaced({ delete: isLeaving = false, pendingReplacement = false }: Resource): boolean {
+  return isLeaving || pendingReplacement;
+}
+
+/** Whether a resource of this package has an endpoint that stays: its registration was answered, and it is not replaced. */
+export function hasEndpoint(resource: Resource): boolean {
+  return !isPendingId(resource.id ?? "") && !isReplaced(resource);
 }
 
 /** A stack's state, as `pulumi stack export` prints it. */

@@ -2,7 +2,14 @@ import type { Endpoint } from "../../client";
 import { isEndpointToken, isPendingId, type Origin } from "../../shared/permanent";
 import { sameUrl } from "../../shared/url";
 import { afterOf, type Evidence, evidenceOf } from "./evidence";
-import { type Deployment, providerNameOf, type Resource, type Wanted, wantedBy } from "./resource";
+import {
+  type Deployment,
+  hasEndpoint,
+  providerNameOf,
+  type Resource,
+  type Wanted,
+  wantedBy,
+} from "./resource";
 import { isMadeLater, isRecordedUrl, nearlySameUrl } from "./same";
 import { keyOf } from "./urlAndType";
 
@@ -84,16 +91,15 @@ export class StackState {
   isSpent(urn: string, adoptId: unknown): boolean {
     return this.endpoints.some((each) => {
       if (each.urn !== urn || each.delete) return false;
-      const hasEndpoint = !isPendingId(each.id ?? "") && !each.pendingReplacement;
-      return hasEndpoint || each.inputs?.adoptId === adoptId;
+      return hasEndpoint(each) || each.inputs?.adoptId === adoptId;
     });
   }
 
   /** Returns the resources whose endpoints this account should have. */
   expectedAt({ account, baseUrl }: Origin): readonly Resource[] {
-    return this.endpoints.filter(({ id = "", outputs, delete: isLeaving, pendingReplacement }) => {
-      const isHere = outputs?.account === account && outputs.baseUrl === baseUrl;
-      return isHere && !isPendingId(id) && !isLeaving && !pendingReplacement;
+    return this.endpoints.filter((each) => {
+      const isHere = each.outputs?.account === account && each.outputs.baseUrl === baseUrl;
+      return isHere && hasEndpoint(each);
     });
   }
 

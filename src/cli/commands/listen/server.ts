@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener } from "node:http";
-import { reasonToRefuse } from "../../../receiver/responses";
+import { REFUSALS, reasonToRefuse } from "../../../receiver/responses";
 import { dropBody, LARGEST_BODY, readBody } from "../../../shared/body";
 import type { Capture, HeaderPair } from "../../../shared/captureFile";
 import { listen } from "../../../shared/listen";
@@ -37,8 +37,6 @@ export interface Arrival extends Omit<Capture, "receivedAt"> {
   readonly isReplay: boolean;
 }
 
-/** The statuses of refusals that have another reason than the signature, which is 401. */
-const STATUSES: Readonly<Record<string, number>> = { method: 405, size: 413 };
 const RETURNED_HEADERS = ["content-type", "content-encoding", "retry-after"];
 
 /** Sends a delivery on, byte for byte. Never rejects. */
@@ -97,8 +95,11 @@ function whyRefused(
 /** Returns what the sender gets: the response of the url of `--forward-to`, if it was forwarded. */
 function responseTo(refusal: string | undefined, forwarded: DeliveryResponse | undefined) {
   // A forger must learn nothing from the reason.
-  if (refusal !== undefined)
-    return { status: STATUSES[refusal] ?? 401, body: "refused: the terminal of listen says why\n" };
+  if (refusal !== undefined) {
+    const { status, headers } =
+      refusal === "method" || refusal === "size" ? REFUSALS[refusal] : REFUSALS.unverified;
+    return { status, headers, body: "refused: the terminal of listen says why\n" };
+  }
   if (forwarded === undefined) return { status: 200 };
   const { status, headers, body, failure } = forwarded;
   // A sender that got a part of the response would take the delivery for done. After 502, it retries.
