@@ -78,11 +78,8 @@ function resolve({ env, output, pulumi }: Context, { value, whyNone }: Found<Con
   const result = resolveSettings((name) => value?.[name]?.value, env, withStack);
   if ("problems" in result) {
     const why = whyNone === undefined ? "" : `${NO_SETTINGS}, because ${whyNone}: `;
-    const problems = result.problems.join("; ");
-    throw new CliError(
-      "SETTINGS_INVALID",
-      why + problems + (problems.includes("is missing") ? NOT_READ : ""),
-    );
+    const note = result.isIncomplete ? NOT_READ : "";
+    throw new CliError("SETTINGS_INVALID", why + result.problems.join("; ") + note);
   }
   output.remember(result.settings.apiKey);
   return result;

@@ -10,6 +10,11 @@ export interface JobOptions extends EventTarget {
   readonly jobId?: string;
 }
 
+/** Returns a new id for a job. */
+export function newJobId(): string {
+  return `job_${randomBytes(8).toString("hex")}`;
+}
+
 /** A job that has run, with its events. */
 export interface Job {
   /** The job's id. */
@@ -26,7 +31,7 @@ export interface Job {
  */
 export async function runJob(
   deliveries: Deliveries,
-  { outcome = "succeeded", jobId = `job_${randomBytes(8).toString("hex")}`, ...target }: JobOptions = {},
+  { outcome = "succeeded", jobId = newJobId(), ...target }: JobOptions = {},
 ): Promise<Job> {
   const send = (status: string) =>
     deliveries.dispatch({ ...target, event: `job.${status}`, data: { jobId, status } });

@@ -1,6 +1,6 @@
-import { randomBytes } from "node:crypto";
 import { ENDPOINT_TYPES } from "../shared/endpointType";
 import { keysOf } from "../signature/secret";
+import { newSecret } from "../signature/sign";
 import type { EmulatedEndpointType } from "./registry";
 
 /** One secret, several during a rotation (newest first), or either of these for each endpoint type. */
@@ -58,8 +58,4 @@ export class Secrets {
     for (const type of types) this.byType[type] = this.byType[type].slice(0, 1);
     this.onChange();
   }
-}
-
-function newSecret(): string {
-  return `whsec_${randomBytes(32).toString("base64")}`;
 }

@@ -4,7 +4,8 @@ import type { RunOptions } from "../provider/run";
 import type { Configuration } from "../provider/settings";
 import { createProvider } from "../provider/verbs";
 import { foreign } from "../shared/escape";
-import { NATIVE_TYPE_TOKEN } from "../shared/permanent";
+import { NATIVE_TYPE_TOKEN, NATIVE_VALIDATION_TYPE_TOKEN } from "../shared/permanent";
+import { typeOf } from "../shared/urn";
 import { createReceiverValidationProvider } from "../validation/receiverValidationProvider";
 import { type ResourceToken, schema } from "./schema";
 import type { FromEngine } from "./values";
@@ -43,7 +44,7 @@ export function createResources(options: Pick<RunOptions, "engine" | "environmen
       check: (olds, news, { urn, secretNames }) =>
         endpoint.check({ ...olds }, { ...news, [URN_INPUT]: urn, [SECRET_INPUT]: secretNames.has("url") }),
     },
-    "webhooks:index:ReceiverValidation": createReceiverValidationProvider(options.engine),
+    [NATIVE_VALIDATION_TYPE_TOKEN]: createReceiverValidationProvider(options.engine),
   };
   const isResource = (token: string): token is ResourceToken => Object.hasOwn(verbs, token);
 
@@ -56,7 +57,7 @@ export function createResources(options: Pick<RunOptions, "engine" | "environmen
 
     /** @throws Error for a resource that the schema does not have */
     of(urn: string): Resource {
-      const token = urn.split("::")[2]?.split("$").at(-1) ?? "";
+      const token = typeOf(urn);
       if (!isResource(token)) throw new Error(`webhooks has no resource ${foreign(token)}`);
       const { properties, inputProperties } = schema.resources[token];
       const secrets = Object.entries(inputProperties).filter(([, property]) => "secret" in property);

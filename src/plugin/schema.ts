@@ -4,7 +4,12 @@ import type { WebhookEndpoint, WebhookEndpointArgs } from "../program/webhookEnd
 import type { WebhooksProviderArgs } from "../program/webhooksProvider";
 import { type ArgumentName, REQUIRED_ARGUMENTS, type ReplacingArgument } from "../provider/arguments";
 import { SETTING_NAMES, SETTINGS, type SettingName } from "../provider/settings";
-import { NATIVE_TYPE_TOKEN, TYPE_TOKEN, VALIDATION_TYPE_TOKEN } from "../shared/permanent";
+import {
+  NATIVE_TYPE_TOKEN,
+  NATIVE_VALIDATION_TYPE_TOKEN,
+  TYPE_TOKEN,
+  VALIDATION_TYPE_TOKEN,
+} from "../shared/permanent";
 import type { ReceiverValidation, ReceiverValidationArgs } from "../validation/receiverValidation";
 
 const manifest: { version: string; repository?: { url: string } } = require("../../package.json");
@@ -175,7 +180,7 @@ export const schema = {
       required: ["url", "type"],
       aliases: [{ type: TYPE_TOKEN }],
     },
-    "webhooks:index:ReceiverValidation": {
+    [NATIVE_VALIDATION_TYPE_TOKEN]: {
       description: validationDescription,
       inputProperties: validationInputs,
       requiredInputs: ["url"],

@@ -3,7 +3,7 @@ import type { Endpoint, EndpointType } from "../client/endpoint";
 import { CodedError } from "../shared/codedError";
 import { messageLine } from "../shared/escape";
 import { unknownOptions } from "../shared/inputs";
-import { failOnce, withoutStack } from "../shared/undocumented";
+import { failOnce, isMocked, withoutStack } from "../shared/undocumented";
 import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "./lookup";
 import { stackSettings } from "./stackSettings";
 import type { WebhooksProvider } from "./webhooksProvider";
@@ -69,8 +69,7 @@ function ask<Args extends object, Result extends Endpoint | Endpoint[]>(
   if (problems.length > 0) throw new pulumi.RunError(`${name}: ${problems.join("; ")}`);
   const settings = opts.provider?.programSettings ?? stackSettings();
   const result = pulumi.all([args, settings]).apply(async ([known, values]) => {
-    // In a unit test, `pulumi.runtime.setMocks` puts a monitor of its own in place.
-    if (Reflect.has(Object(pulumi.runtime.getMonitor()), "mocks")) return mocked<Result>(name, known);
+    if (isMocked(pulumi.runtime.getMonitor())) return mocked<Result>(name, known);
     const options: LookupOptions = {
       configuration: (key) => values[key],
       environment: process.env,

@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { SETTING_NAMES, SETTINGS } from "../provider/settings";
+import { isEncrypted } from "../shared/undocumented";
 
 /** Settings by their names in a configuration, such as `webhooks:apiKey`. */
 export type ProgramSettings = Record<string, pulumi.Input<string> | undefined>;
@@ -22,10 +23,8 @@ const WARNED = Symbol.for("pulumi-webhook-endpoints: warned of the API key in pl
 export function warnOfPlainKey(): void {
   const stack = Object(pulumi.runtime.getStackResource());
   const key = new pulumi.Config("webhooks").get("apiKey");
-  // The SDK's types leave it out.
-  const isConfigSecret: unknown = Reflect.get(pulumi.runtime, "isConfigSecret");
-  if (Reflect.has(stack, WARNED) || key === undefined || typeof isConfigSecret !== "function") return;
-  if (isConfigSecret("webhooks:apiKey") === true) return;
+  if (Reflect.has(stack, WARNED) || key === undefined) return;
+  if (isEncrypted(pulumi.runtime, "webhooks:apiKey") !== false) return;
   Reflect.set(stack, WARNED, true);
   void pulumi.log.warn(
     "webhooks:apiKey is in the stack's configuration in plain text. Encrypt it: pulumi config set --secret webhooks:apiKey, and rotate " +

@@ -3,7 +3,7 @@ import { commandLine } from "../shared/commandLine";
 import { foreign } from "../shared/escape";
 import type { Context } from "./context";
 import { EndpointError } from "./errors";
-import { isMadeLater, isRecordedUrl, sameness } from "./facts/same";
+import { isAsRecorded, isMadeLater, sameness } from "./facts/same";
 import { endpointsLike } from "./facts/urlAndType";
 import { type EndpointState, isPending } from "./state";
 
@@ -35,7 +35,7 @@ export class OriginCheck {
     const { url } = endpoint;
     // A row that cannot be read is known by its url.
     const listed = isReadable(endpoint) ? endpoint : { url: url ?? "", type: state.type, createdAt: null };
-    const isEqual = listed.type === state.type && isRecordedUrl(state, listed.url);
+    const isEqual = isAsRecorded(state, listed);
     // With a rotated key, its id may have been used again meanwhile. At another base URL, times may be others.
     if (isEqual && this.isElsewhere(state))
       return this.isOtherService(state) || !isMadeLater(listed, state, this.context.graceMs);

@@ -79,7 +79,7 @@ export interface ResolvedSettings {
 
 /**
  * Returns the settings of a run: from the configuration first, then from the environment. An empty string counts as not set.
- * Returns every problem instead when a setting is missing or invalid, each with the places where it can be set.
+ * Returns every problem instead when a setting is missing or invalid, each with the places where it can be set, and whether one is missing.
  *
  * @param withStack names the stack in a command line, for a reader that no WebhooksProvider reaches; returns undefined if there is no stack.
  *   Default: the command acts on the selected stack
@@ -88,14 +88,16 @@ export function resolveSettings(
   configuration: Configuration,
   environment: NodeJS.ProcessEnv,
   withStack?: WithStack,
-): ResolvedSettings | { problems: string[] } {
+): ResolvedSettings | { readonly problems: string[]; readonly isIncomplete: boolean } {
   const problems: string[] = [];
+  let isIncomplete = false;
   const texts: Partial<Record<SettingName, string>> = {};
   for (const name of SETTING_NAMES) {
     const { variable, neededAs, byDefault, problem }: Setting = SETTINGS[name];
     const text = configuration(`webhooks:${name}`) || environment[variable] || byDefault;
     if (text !== undefined) texts[name] = text;
     const isMissing = text === undefined && neededAs !== undefined;
+    isIncomplete ||= isMissing;
     const where = `set it with ${placesOf(name, withStack)}`;
     if (isMissing) problems.push(`${neededAs} is missing; ${where}${withStack ? "" : OTHER_PROCESS}`);
     const wrong = text !== undefined && problem?.(text);
@@ -107,7 +109,7 @@ export function resolveSettings(
     if (settings[option] !== "")
       problems.push(`${option} ${problem}; set it with ${placesOf(option, withStack)}`);
   }
-  if (problems.length > 0 || !isIfExists(ifExists)) return { problems };
+  if (problems.length > 0 || !isIfExists(ifExists)) return { problems, isIncomplete };
   const showResponses = texts.showResponses === "true";
   return { settings, showResponses, ifExists, providerName: configuration(PROVIDER_NAME_KEY) ?? "" };
 }

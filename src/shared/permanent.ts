@@ -16,6 +16,7 @@ export const NATIVE_TYPE_TOKEN = "webhooks:index:WebhookEndpoint";
 export const VALIDATION_PROVIDER_CODE =
   'exports.handler = () => require("pulumi-webhook-endpoints/provider").receiverValidation;';
 export const VALIDATION_TYPE_TOKEN = "pulumi-nodejs:dynamic/webhooks:ReceiverValidation";
+export const NATIVE_VALIDATION_TYPE_TOKEN = "webhooks:index:ReceiverValidation";
 
 /** Returns whether a resource of this type is an endpoint, of the dynamic provider or of the native plugin. */
 export function isEndpointToken(type: string): boolean {

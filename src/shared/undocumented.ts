@@ -86,6 +86,22 @@ export function withoutStack<Failure extends Error>(error: Failure): Failure {
   return Object.assign(error, { stack: "" });
 }
 
+/** Returns whether a program runs in a unit test: `pulumi.runtime.setMocks` puts a monitor of its own in place. Without it, a query asks the service. */
+export function isMocked(monitor: unknown): boolean {
+  return Reflect.has(Object(monitor), "mocks");
+}
+
+/**
+ * Returns whether the stack's configuration encrypts a key; undefined if the SDK does not tell: its types leave the function out. Then nobody is
+ * warned of a key in plain text.
+ *
+ * @param runtime `pulumi.runtime`
+ */
+export function isEncrypted(runtime: object, key: string): boolean | undefined {
+  const isConfigSecret: unknown = Reflect.get(runtime, "isConfigSecret");
+  return typeof isConfigSecret === "function" ? isConfigSecret(key) === true : undefined;
+}
+
 /**
  * Returns the stack's configuration of this package, by names such as `baseUrl`, as the engine gives it to a native plugin. Without it, an
  * explicit provider has only its own settings and those of the environment.

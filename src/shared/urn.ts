@@ -12,6 +12,11 @@ export function nameOf(urn: string): string {
   return urn.split("::").slice(3).join("::") || urn;
 }
 
+/** Returns the type of a resource, without those of its parents. */
+export function typeOf(urn: string): string {
+  return urn.split("::")[2]?.split("$").at(-1) ?? "";
+}
+
 /** Returns the names of resources, for a message. */
 export function namesOf(resources: readonly { readonly urn: string }[]): string {
   return joined(resources.map(({ urn }) => nameOf(urn)));

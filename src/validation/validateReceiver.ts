@@ -1,11 +1,10 @@
-import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { MOST_SECONDS } from "../shared/inputs";
 import { type DeliveryResponse, postDelivery, textOf } from "../shared/post";
 import { problemOfReceiverUrl } from "../shared/url";
 import { VALIDATION_EVENT, VALIDATION_ID } from "../signature/event";
 import { fingerprintOf } from "../signature/secret";
-import { newMessageId, signedHeaders } from "../signature/sign";
+import { newMessageId, newSecret, signedHeaders } from "../signature/sign";
 import { isTemporary, type Problem, problemOf } from "./problem";
 
 /** Options of `validateReceiver`. */
@@ -86,10 +85,7 @@ export async function probeReceiver(options: ValidateReceiverOptions): Promise<V
   const send = (key: string) => postDelivery({ url, ...signedDelivery(key), signal, timeoutMs });
   const probe = async (key: string): Promise<ValidationResult> => {
     // A key that nobody has breaks the signature.
-    const [genuine, broken] = await Promise.all([
-      send(key),
-      send(`whsec_${randomBytes(32).toString("base64")}`),
-    ]);
+    const [genuine, broken] = await Promise.all([send(key), send(newSecret())]);
     const problem = problemOf({ url, secret: `the secret ${fingerprintOf([key])}`, genuine, broken });
     const responses = { genuine: shown(genuine), broken: shown(broken) };
     if (problem === null) return { validated: true, code: null, reason: null, ...responses };

@@ -7,6 +7,8 @@ import { connectEngine } from "../../src/provider/engine";
 import {
   cancellation,
   failOnce,
+  isEncrypted,
+  isMocked,
   printedOnce,
   sdkBeside,
   stackConfiguration,
@@ -92,6 +94,24 @@ test("the SDK's outputs have promises of their own, and one without them is retu
   expect(await Reflect.get(output, "isSecret")).toBe(false);
   const other = {};
   expect(failOnce(other)).toBe(other);
+});
+
+test("the SDK's own monitor is in place until `setMocks` puts another one there", async () => {
+  expect(isMocked(undefined)).toBe(false);
+  await pulumi.runtime.setMocks({
+    newResource: () => ({ id: "id", state: {} }),
+    call: () => ({}),
+  });
+  expect(isMocked(pulumi.runtime.getMonitor())).toBe(true);
+});
+
+test("the SDK tells which keys of the configuration are encrypted, and without that function, nobody knows", () => {
+  pulumi.runtime.setAllConfig({ "webhooks:apiKey": "encrypted", "webhooks:baseUrl": "plain" }, [
+    "webhooks:apiKey",
+  ]);
+  expect(isEncrypted(pulumi.runtime, "webhooks:apiKey")).toBe(true);
+  expect(isEncrypted(pulumi.runtime, "webhooks:baseUrl")).toBe(false);
+  expect(isEncrypted({}, "webhooks:apiKey")).toBeUndefined();
 });
 
 test("a native plugin finds the stack's configuration in PULUMI_CONFIG, and none where that is missing or no JSON", () => {

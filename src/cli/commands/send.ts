@@ -1,6 +1,6 @@
-import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { Argument, Option } from "commander";
+import { newJobId } from "../../emulator/runJob";
 import { PROGRAM } from "../../shared/commandLine";
 import { foreign } from "../../shared/escape";
 import { parseJson } from "../../shared/json";
@@ -76,7 +76,7 @@ export const send: Subcommand<Flags> = {
 
 /** Returns JSON whose data is as it was given, because parsing would change large numbers. @throws CliError `WRONG_USE` */
 function bodyOf(event = "", given: string | undefined): Buffer {
-  const jobId = `job_${randomBytes(8).toString("hex")}`;
+  const jobId = newJobId();
   const job = isJobEvent(event) ? { jobId, status: event.slice("job.".length) } : {};
   const data = given ?? JSON.stringify(job);
   if (parseJson(data) === undefined)

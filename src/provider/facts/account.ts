@@ -5,7 +5,7 @@ import { isPendingId, type Origin } from "../../shared/permanent";
 import { EndpointError } from "../errors";
 import type { EndpointState } from "../state";
 import { hasEndpoint, isReplaced, providerNameOf, type Resource, wantedBy } from "./resource";
-import { isRecordedUrl } from "./same";
+import { isAsRecorded } from "./same";
 import type { Service } from "./service";
 import type { Stack } from "./stack";
 
@@ -31,7 +31,9 @@ async function hasAnyOf(
 ): Promise<boolean> {
   const byId = new Map(endpoints.map((endpoint) => [endpoint.id, endpoint]));
   const isIt = (each: RecordedEndpoint, found: Partial<Endpoint> | undefined) =>
-    found?.url !== undefined && found.type === each.type && isRecordedUrl(each, found.url);
+    found?.url !== undefined &&
+    found.type !== undefined &&
+    isAsRecorded(each, { url: found.url, type: found.type });
   if (recorded.some((each) => isIt(each, byId.get(each.id)))) return true;
   const asked = complete ? [] : recorded.slice(0, MOST_GETS);
   const found = await Promise.all(asked.map(async (each) => isIt(each, await get(each.id))));

@@ -3,7 +3,7 @@ import { isMadeLater } from "./same";
 import type { RecordedTimes } from "./time";
 
 /** What a verb of this run has noted about an endpoint. */
-type Note = "had" | "given" | "replaced" | "named" | "read" | "deleted" | "denied";
+type Note = "given" | "replaced" | "named" | "read" | "deleted" | "denied";
 
 /**
  * What this run knows about endpoints, by their ids. The plugin is a process of its own for each provider and command, so the engine's
@@ -18,7 +18,6 @@ export class Endpoints {
 
   /** A resource of the stack has this endpoint, or had it. @param recorded when it was made */
   noteHad(id: string, recorded: RecordedTimes): void {
-    this.#note(id, "had");
     this.#times.set(id, [...(this.#times.get(id) ?? []), recorded]);
   }
 
@@ -98,7 +97,7 @@ export class Endpoints {
 
   /** The ids of earlier runs that resources of the stack have. */
   get had(): readonly string[] {
-    return [...this.#notes.keys()].filter((id) => this.#has(id, "had"));
+    return [...this.#times.keys()];
   }
 
   /** Returns whether the engine's `diff` of this endpoint belongs to a refresh: true for one `diff` after each `read`. */

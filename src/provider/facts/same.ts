@@ -25,7 +25,7 @@ export function sameness(
   if (isMadeLater(listed, recorded, graceMs)) return "other";
   const { createdAt = null, registeredAt } = recorded;
   const made = parseTimestamp(listed.createdAt);
-  const isEqual = recorded.type === listed.type && isRecordedUrl(recorded, listed.url);
+  const isEqual = isAsRecorded(recorded, listed);
   if (made === undefined || isEqual) return isEqual ? "same" : "unknown";
   const exactly = parseTimestamp(createdAt);
   if (made === exactly) return "same";
@@ -46,6 +46,14 @@ export function isMadeLater(
   if (made === undefined) return false;
   if (exactly !== undefined) return made > exactly + PRECISION_MS;
   return registeredAt !== undefined && made > registeredAt + graceMs;
+}
+
+/** Returns whether an endpoint has the recorded type and url. */
+export function isAsRecorded(
+  recorded: { readonly url: string; readonly type: string; readonly storedAs?: unknown },
+  { url, type }: Pick<Endpoint, "url"> & { readonly type: string },
+): boolean {
+  return type === recorded.type && isRecordedUrl(recorded, url);
 }
 
 /** Returns whether a url is the recorded one, as it was declared or as the service stored it. */

@@ -10,7 +10,7 @@ import {
   type Wanted,
   wantedBy,
 } from "./resource";
-import { isMadeLater, isRecordedUrl, nearlySameUrl } from "./same";
+import { isAsRecorded, isMadeLater, nearlySameUrl } from "./same";
 import { keyOf } from "./urlAndType";
 
 /** Whose evidence is wanted: that of an endpoint of one provider, and of the resources that declare it. */
@@ -175,7 +175,7 @@ function isOwn({ inputs, outputs }: Resource, { url, type }: Partial<Endpoint>, 
   const declared = wantedBy({ inputs: inputs ?? {}, outputs: outputs ?? {} });
   if (baseUrl === origin.baseUrl && account === origin.account) return true;
   if (declared === undefined || url === undefined || type === undefined) return true;
-  return declared.type === type && isRecordedUrl({ url: declared.url, storedAs }, url);
+  return isAsRecorded({ ...declared, storedAs }, { url, type });
 }
 
 /** How deep a resource's properties are searched. */

@@ -8,6 +8,7 @@ import { EndpointError } from "../errors";
 import type { Proof } from "../facts/stack";
 import type { OtherStacks } from "../facts/stackSource";
 import { StackState } from "../facts/stackState";
+import { howToMoveHere } from "./refusals";
 
 /**
  * Looks whether a `WebhookEndpoint` of another stack has an endpoint that a resource is to adopt. What was not read stops nothing, and
@@ -38,14 +39,12 @@ function takenElsewhere(
     if (holder === undefined || !isIts || holder.resource.delete) continue;
     const { urn } = holder.resource;
     const name = JSON.stringify(nameOf(urn));
-    const move = `pulumi state move --source ${quoted(stack)} --dest ${quoted(others.own)} ${quoted(urn)}`;
     return new EndpointError(
       "ADOPT_TAKEN",
       `cannot adopt endpoint ${foreign(endpoint.id)}: the resource ${name} of the stack ${foreign(stack)} has it, and the first of two stacks that deletes it takes it from the other. Ways on:`,
       {
         ways: [
-          `To move it here, run \`${move}\` (in a pipeline with --yes). Leave its declaration in the other program until that has succeeded, and declare it ` +
-            `here with the name ${name}, or with an alias of that. If Pulumi says that a provider already exists in the destination stack, run \`pulumi state delete ${quoted(urn)} --stack ${quoted(stack)}\`, then \`WEBHOOKS_IF_EXISTS=adopt pulumi up\`, and take the declaration out of the other program.`,
+          `To move it here, ${howToMoveHere({ source: quoted(stack), dest: quoted(others.own), urn: quoted(urn), name: `the name ${name}` })}`,
           'If both need one, declare another url or type here, or set ifExists: "register" for one run: each event is then delivered to both.',
           `To see who has which endpoint, run ${commandLine("get", endpoint.id, " --all")}.`,
         ],

@@ -221,7 +221,7 @@ function waysOn(
   const [{ id } = { id: "" }] = endpoints;
   const isOne = endpoints.length === 1;
   return [
-    moveHere(id),
+    `If another stack has it (${commandLine("get", id, " --all")} tells, with --json its URN, too), ${IN_ANOTHER_STACK} Or declare another url or type.`,
     `If ${isOne ? "it" : "one of them"} is this resource's, ${setAdoptId(isOne ? adoptIdOf(id) : " to its id", settledFor)}. (A resource that ` +
       "has another endpoint already also needs another name, without an alias.)",
     isEqual && adoptByWord(ifExists),
@@ -230,15 +230,25 @@ function waysOn(
   ].filter((way) => way !== false);
 }
 
-/** The ways of a resource of another stack that has the endpoint. */
-function moveHere(id: string): string {
+/** Says what to run, and what to declare where, so that a resource of another stack comes here with its endpoint. */
+export function howToMoveHere(
+  resource: Readonly<Record<"source" | "dest" | "urn" | "name", string>>,
+): string {
+  const { source, dest, urn, name } = resource;
   return (
-    `If another stack has it (${commandLine("get", id, " --all")} tells, with --json its URN, too), move that resource here with ` +
-    "`pulumi state move --source <its stack> --dest <this stack> '<its URN>'`, and declare it with its name. Leave its declaration there until that " +
-    "has succeeded. If Pulumi says that a provider already exists, run `pulumi state delete '<its URN>' --stack <its stack>`, then " +
-    "`WEBHOOKS_IF_EXISTS=adopt pulumi up`, and take the declaration out there. Or declare another url or type."
+    `run \`pulumi state move --source ${source} --dest ${dest} ${urn}\` (in a pipeline with --yes), and declare it here with ${name}, or with an alias ` +
+    "of that. Leave its declaration in the other program until that has succeeded. If Pulumi says that a provider already exists, run " +
+    `\`pulumi state delete ${urn} --stack ${source}\`, then \`WEBHOOKS_IF_EXISTS=adopt pulumi up\`, and take the declaration out there.`
   );
 }
+
+/** Where nobody has looked into other stacks. */
+const IN_ANOTHER_STACK = howToMoveHere({
+  source: "<its stack>",
+  dest: "<this stack>",
+  urn: "'<its URN>'",
+  name: "its name",
+});
 
 function adoptByWord(ifExists: IfExists | undefined): string {
   return ifExists === "adopt"

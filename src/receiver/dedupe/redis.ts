@@ -1,4 +1,5 @@
-import { createHash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
+import { digestOf } from "../digest";
 import { requireMethods } from "../optionChecks";
 import type { Claim, DedupeStore } from "./store";
 
@@ -81,7 +82,7 @@ export function redisDedupe({ client, prefix = "webhook-delivery:" }: RedisDedup
 
   async function run(script: string, key: string, ...args: string[]): Promise<number> {
     // Hashed to a fixed length: senders and `dedupeKey` choose the key.
-    const name = prefix + createHash("sha256").update(key).digest("base64url");
+    const name = prefix + digestOf(key);
     const result = await ("evalSha" in client
       ? client.eval(script, { keys: [name], arguments: args })
       : client.eval(script, 1, name, ...args));

@@ -1,7 +1,7 @@
+import { digestOf } from "../digest";
 import { KEEP_SECONDS } from "../handlerProcessor";
 import { requireMethods } from "../optionChecks";
 import type { DeliveryQueue } from "./queue";
-import { digestOf } from "./queueProcessor";
 
 /** The part of a `Queue` of BullMQ that is used, versions 5 and 6. */
 export interface BullmqQueue {

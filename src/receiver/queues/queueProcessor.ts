@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
 import { asBuffer } from "../../signature/event";
+import { digestOf } from "../digest";
 import type { DeliveryProcessor } from "../handlerProcessor";
 import { checkResult } from "../handlerResult";
 import { checkedTimeout, refuseOptions, requireMethods } from "../optionChecks";
@@ -22,11 +22,6 @@ function queuedDelivery({ id, timestamp, event, jobId, rawBody }: Delivery, key:
     jobId: PLAIN.test(jobId ?? "") ? jobId : undefined,
     body: asBuffer(rawBody).toString("base64"),
   };
-}
-
-/** Returns 43 characters that stand for a string: letters, digits, `-` and `_`. */
-export function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("base64url");
 }
 
 /**

@@ -1,6 +1,6 @@
+import { digestOf } from "../digest";
 import { checkNumber, requireMethods } from "../optionChecks";
 import type { DeliveryQueue } from "./queue";
-import { digestOf } from "./queueProcessor";
 import type { QueueWorker } from "./worker";
 
 /** The part of an `SQS` of `@aws-sdk/client-sqs` that is used: the client with a method for each operation, not `SQSClient`. */
