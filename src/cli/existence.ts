@@ -1,8 +1,8 @@
 import { systemClock } from "../client/clock";
 import { Existence } from "../provider/facts/existence";
 import { Service } from "../provider/facts/service";
-import type { Account } from "./account";
 import type { Context } from "./run";
+import type { Account } from "./withAccount";
 
 /** Answers for the command whether an endpoint is gone. */
 export function existenceIn({ client }: Account, { output, signal }: Context): Existence {

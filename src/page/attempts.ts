@@ -109,3 +109,9 @@ function textOf({ id, endpointId, event, url, body, status, response, error, not
 export function headersOf({ headers }: ShownAttempt): readonly HeaderPair[] {
   return Symbol.iterator in headers ? headers : Object.entries(headers);
 }
+
+/** Returns the last genuine attempt of each delivery that failed, oldest first. */
+export function failedIn(attempts: readonly ShownAttempt[]): ShownAttempt[] {
+  const failed = deliveriesOf(attempts).filter((each) => stateOf(each) === "failed");
+  return failed.flatMap((each) => each.attempts.findLast(isGenuine) ?? []).reverse();
+}

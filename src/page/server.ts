@@ -2,12 +2,13 @@ import type { IncomingMessage, OutgoingHttpHeaders, RequestListener, ServerRespo
 import { setTimeout as wait } from "node:timers/promises";
 import { LARGEST_BODY, readBody } from "../shared/body";
 import { captureFile } from "../shared/captureFile";
-import { headersOf } from "./attempts";
+import { failedIn, headersOf } from "./attempts";
 import { addressOf, type View } from "./components";
-import { deliveriesTab, failedIn, type PageSource } from "./deliveries";
+import { deliveriesTab } from "./deliveriesTab";
 import { isTrusted } from "./guard";
 import { html } from "./html";
 import { SCRIPT } from "./script";
+import type { PageSource } from "./source";
 import { ICON, STYLE } from "./style";
 
 /** The page and its parts have paths below this one, at `listen`, too. Neither the emulated API nor a receiver has one there. */

@@ -10,7 +10,7 @@ import { createReceiverValidationProvider } from "../validation/receiverValidati
 import { type ResourceToken, schema } from "./schema";
 import type { FromEngine } from "./values";
 
-/** The verbs of a resource, as the TypeScript library and the native plugin serve them. */
+/** The verbs of a resource: those of the dynamic provider, and what more the native plugin passes them. */
 export interface Verbs {
   /** @param about what `check` may know besides the program's inputs */
   check(

@@ -4,9 +4,9 @@ import type { Claim } from "./dedupe/store";
 import type { TrackedDelivery, Work } from "./delivery";
 import { checkResult } from "./handlerResult";
 import { workFinder } from "./handlers";
+import { type Log, ONCE } from "./log";
 import { checkedTimeout, checkNumber, requireMethods } from "./optionChecks";
 import type { Handling } from "./options";
-import { type Log, ONCE } from "./reports";
 import type { OutcomeKind } from "./types";
 import { inTime, isThenable, startTimer } from "./waiting";
 

@@ -1,4 +1,4 @@
-import { type Log, ONCE } from "./reports";
+import { type Log, ONCE } from "./log";
 import { isThenable } from "./waiting";
 
 /** Methods of what only runs when it is told to: Observables, queries, statements, pipelines, requests, effects. */

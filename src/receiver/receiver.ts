@@ -4,10 +4,11 @@ import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
 import { memoryDedupe } from "./dedupe/memory";
 import { TrackedDelivery } from "./delivery";
 import { handlerProcessor, type ProcessingResult } from "./handlerProcessor";
+import { notify } from "./hooks";
+import { createLog, logFailure, logRejection, ONCE } from "./log";
 import { checkNumber } from "./optionChecks";
 import type { Handling, QueueReceiverOptions, ReceiverOptions } from "./options";
 import { queueProcessor } from "./queues/queueProcessor";
-import { createLog, logFailure, logRejection, notify, ONCE } from "./reports";
 import { REFUSALS, reasonToRefuse, responseTo } from "./responses";
 import type {
   Delivery,

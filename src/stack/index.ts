@@ -9,4 +9,4 @@ export {
   receiverFromFile,
   receiverFromStack,
   type StackSource,
-} from "./sources";
+} from "./receiverFrom";

@@ -35,7 +35,7 @@ test("only these files write to a terminal or a log, and each escapes what it wr
     "provider/engine.ts",
     "receiver/adapters/node.ts", // its own words, and an error as it is
     "receiver/adapters/responder.ts", // the adapter's own words, and an error as it is
-    "receiver/reports.ts",
+    "receiver/log.ts",
   ]);
 });
 

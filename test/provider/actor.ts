@@ -1,4 +1,4 @@
-import { type Evidence, evidenceOf } from "../../src/provider/facts/evidence";
+import { type Evidence, evidenceOf } from "../../src/provider/facts/registrationEvidence";
 import type { EndpointInputs } from "../../src/provider/state";
 import { isPendingId, TYPE_TOKEN } from "../../src/shared/permanent";
 import { nameOf } from "../../src/shared/urn";

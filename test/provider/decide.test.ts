@@ -1,9 +1,9 @@
 import type { Endpoint, EndpointList } from "../../src/client";
 import { Declarations } from "../../src/provider/facts/declarations";
-import type { Evidence } from "../../src/provider/facts/evidence";
 import type { Owner } from "../../src/provider/facts/owner";
+import type { Evidence } from "../../src/provider/facts/registrationEvidence";
 import { type Decision, decide, isStop, type Wish } from "../../src/provider/registration/decide";
-import type { Known } from "../../src/provider/registration/match";
+import type { Known } from "../../src/provider/registration/matchEvidence";
 import { refusalOf } from "../../src/provider/registration/refusals";
 
 const NOW = Date.UTC(2026, 0, 1, 12);

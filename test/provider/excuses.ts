@@ -1,4 +1,4 @@
-import { evidenceOf, isFit } from "../../src/provider/facts/evidence";
+import { evidenceOf, isFit } from "../../src/provider/facts/registrationEvidence";
 import { StackState } from "../../src/provider/facts/stackState";
 import { normalizeUrl, sameUrl } from "../../src/shared/url";
 import type { Declared, Operation } from "./engineModel";

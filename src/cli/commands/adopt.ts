@@ -6,13 +6,13 @@ import { foreign, printable } from "../../shared/escape";
 import { masked } from "../../shared/masking";
 import { NATIVE_TYPE_TOKEN } from "../../shared/permanent";
 import { nameOf } from "../../shared/urn";
-import { withAccount } from "../account";
 import { CliError } from "../errors";
 import { type Entry, type Inventory, namedEntries, takeInventory, whyHeld } from "../inventory/inventory";
 import { describeOwned } from "../inventory/owner";
 import { selectedIn, shortName } from "../inventory/stacks";
 import { jsonOption, stackOption } from "../options";
 import type { Context, Subcommand } from "../run";
+import { withAccount } from "../withAccount";
 
 /** The longest name of a resource that is made of a url, in characters. */
 const LONGEST_NAME = 100;

@@ -8,7 +8,6 @@ import { ENDPOINT_TYPES, type EndpointType } from "../../shared/endpointType";
 import { foreign } from "../../shared/escape";
 import { inParallel } from "../../shared/inParallel";
 import { countOf } from "../../shared/words";
-import { withAccount } from "../account";
 import { duration } from "../duration";
 import { CliError } from "../errors";
 import { existenceIn } from "../existence";
@@ -25,6 +24,7 @@ import { describeOwned, toSettle, unansweredIn } from "../inventory/owner";
 import { jsonOption, stackOption, yesOption } from "../options";
 import type { Context, Subcommand } from "../run";
 import { confirm } from "../terminal";
+import { withAccount } from "../withAccount";
 
 interface Flags {
   readonly yes?: boolean;

@@ -1,11 +1,11 @@
 import { Argument, Option } from "commander";
 import { COMMAND } from "../../shared/commandLine";
 import { countOf } from "../../shared/words";
-import { withAccount } from "../account";
 import { dataOf, entryOf, printTable, takeInventory } from "../inventory/inventory";
 import { recordedWithSettings } from "../inventory/stacks";
 import { allOption, jsonOption, stackOption } from "../options";
 import type { Subcommand } from "../run";
+import { withAccount } from "../withAccount";
 
 interface Flags {
   /** Reads the stacks of the whole backend. */

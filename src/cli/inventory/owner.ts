@@ -1,5 +1,5 @@
 import type { Endpoint } from "../../client";
-import { evidenceOf, isFit } from "../../provider/facts/evidence";
+import { evidenceOf, isFit } from "../../provider/facts/registrationEvidence";
 import { type Resource, wantedBy } from "../../provider/facts/resource";
 import { keyOf } from "../../provider/facts/urlAndType";
 import { CLEAR_OPERATIONS, quoted } from "../../shared/commandLine";

@@ -1,6 +1,6 @@
 import type { PendingError } from "../errors";
 import type { EndpointInputs, PendingState } from "../state";
-import { type Evidence, evidenceOfPending } from "./evidence";
+import { type Evidence, evidenceOfPending } from "./registrationEvidence";
 import { keyOf, type UrlAndType } from "./urlAndType";
 
 /** What this run knows about registrations that got no usable response: its own, and those of pending resources. */

@@ -96,7 +96,7 @@ export class Stack {
   /**
    * Reads the other stacks of the backend, once a run, as far as ten seconds allow. Undefined unless it is proven to be this run's.
    *
-   * @param proof undefined in a preview, where only a backend that cannot differ is proven
+   * @param proof undefined in a `check`, which asks for none: there only a backend that cannot differ is proven
    */
   async othersIfProven(proof?: Proof): Promise<OtherStacks | undefined> {
     const found = await this.#find();

@@ -1,7 +1,7 @@
 import type { Endpoint } from "../../client";
 import { isEndpointToken, isPendingId, type Origin } from "../../shared/permanent";
 import { sameUrl } from "../../shared/url";
-import { afterOf, type Evidence, evidenceOf } from "./evidence";
+import { afterOf, type Evidence, evidenceOf } from "./registrationEvidence";
 import {
   type Deployment,
   hasEndpoint,
@@ -120,8 +120,8 @@ export class StackState {
   }
 
   /**
-   * The creations that killed runs left. Those that adopt do not count, because nothing was registered, and neither do those whose resource
-   * was recorded since, with the same url, type and ip. Two kills leave two operations of one URN.
+   * The creations that killed runs left. Those with an `adoptId` that is not spent do not count, because they register nothing, and neither do
+   * those whose resource was recorded since, with the same url, type and ip. Two kills leave two operations of one URN.
    */
   get interrupted(): readonly Resource[] {
     return this.#creations

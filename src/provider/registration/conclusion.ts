@@ -3,8 +3,8 @@ import { sleep } from "../../client/clock";
 import { describeUrl } from "../../shared/url";
 import { countOf, joined } from "../../shared/words";
 import type { Context } from "../context";
-import type { Evidence } from "../facts/evidence";
 import { ownersIn } from "../facts/owner";
+import type { Evidence } from "../facts/registrationEvidence";
 import type { Resource, Wanted } from "../facts/resource";
 import { isDenial, type Listing } from "../facts/service";
 import type { Proof } from "../facts/stack";
@@ -12,7 +12,7 @@ import type { StackState } from "../facts/stackState";
 import { LAG_MS, WORTH_A_LINE_MS } from "../facts/time";
 import type { EndpointInputs } from "../state";
 import { type Decision, decide, endpointOf, type Facts, type Wish } from "./decide";
-import type { Known } from "./match";
+import type { Known } from "./matchEvidence";
 
 /**
  * How long `create` looks for a registration without a response at least, in milliseconds since it was sent; otherwise `timeoutSeconds`. What is
@@ -236,8 +236,8 @@ function creationOf({ url, type, ip, adoptId, ifExists = "fail" }: EndpointInput
 }
 
 /**
- * Whether a decision rests on what a list lacks, so that a stale one would make it wrong. Not asked for `ifExists: "register"`: then the user wants
- * another one, whatever there is.
+ * Whether a decision to give nothing, or something new, rests on what a list lacks, so that a stale one would make it wrong. Not asked for
+ * `ifExists: "register"`: then the user wants another one, whatever there is.
  */
 function restsOnWhatIsMissing({ kind }: Decision, wish: Wish): boolean {
   return kind === "none" || (kind === "register" && wish.verb === "create" && wish.ifExists !== "register");

@@ -107,7 +107,7 @@ export class CreationCheck {
     this.context.log.warn(aboutResource(urn, warning));
   }
 
-  /** Returns the service's time now, by a list of the last ten seconds; undefined if it tells none, or cannot be asked. */
+  /** Returns the service's time now, by its newest response, which is at most ten seconds old if it can be asked; undefined if none told it. */
   async serviceTime(): Promise<number | undefined> {
     if (!this.#lookFailed) await this.context.service.list().catch(() => undefined);
     return this.context.service.time() ?? undefined;

@@ -1,14 +1,14 @@
 import type { Endpoint, EndpointList } from "../../client";
 import { sameUrl } from "../../shared/url";
-import type { Evidence } from "../facts/evidence";
 import { countsAsEqual, forbidsAdoption, isOtherType, type OtherTypeOwner, type Owner } from "../facts/owner";
+import type { Evidence } from "../facts/registrationEvidence";
 import type { Wanted } from "../facts/resource";
 import { nearlySameUrl } from "../facts/same";
 import type { Proof } from "../facts/stack";
 import { LAG_MS } from "../facts/time";
 import { endpointsLike } from "../facts/urlAndType";
 import type { IfExists } from "../settings";
-import { type Doubt, type Known, matchEvidence, type Take } from "./match";
+import { type Doubt, type Known, matchEvidence, type Take } from "./matchEvidence";
 
 /** What the rule is asked. */
 export type Wish =
@@ -24,6 +24,7 @@ export type Wish =
 
 /** What the rule decides on. */
 export interface Facts {
+  /** At most ten seconds old: resources that are created one after the other share it. After a write, and while it waits, a new one. */
   readonly list: EndpointList;
   /** What `adoptId` names, as a get shows it; undefined if there is none. */
   readonly named?: Endpoint | undefined;
@@ -62,7 +63,7 @@ export type Stop =
       readonly owner: Owner;
     }
   /**
-   * Evidence fits something, or nothing but nearly something, and nothing shows for certain what it made. `match.ts` has the reasons, such as two
+   * Evidence fits something, or nothing but nearly something, and nothing shows for certain what it made. `matchEvidence.ts` has the reasons, such as two
    * endpoints for one registration, or no date.
    */
   | Doubt
@@ -96,8 +97,9 @@ export type Decision =
 
 /**
  * Decides what a resource gets. Pure: it is the table of `docs/architecture.md`, row by row in this order. `conclusion.ts` gathers the facts, and
- * asks the service once more about two kinds of decisions before they count: whether what is taken over or adopted is still there (`adoptId` has
- * asked already), and before "register" or "none", whether the list is stale (not where `ifExists: "register"` says to register another one).
+ * asks the service once more about two kinds of decisions before they count: whether what is taken over or adopted is still there (not for
+ * `adoptId`, which has asked already), and before "register" or "none", whether the list is stale (not where `ifExists: "register"` says to register
+ * another one). A preview, and the look for what a lost response of this run made, ask neither.
  *
  * @returns the decision, and whether it needs a proof that the state is this stack's. Then the proof is to be asked for, and the rule once more
  */

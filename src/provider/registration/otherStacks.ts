@@ -14,7 +14,7 @@ import { howToMoveHere } from "./refusals";
  * Looks whether a `WebhookEndpoint` of another stack has an endpoint that a resource is to adopt. What was not read stops nothing, and
  * without a proof that the state is this stack's, nothing is read.
  *
- * @param proof undefined in a preview, which asks for none
+ * @param proof undefined in a `check`, which asks for none
  * @returns the refusal, if one has it; and how much was read, a sentence for the line that says what was adopted: "" if nothing was asked, or
  *   there is nothing else
  */

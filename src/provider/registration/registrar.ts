@@ -5,7 +5,7 @@ import { PENDING_PREFIX } from "../../shared/permanent";
 import { describeUrl } from "../../shared/url";
 import type { Context } from "../context";
 import { PendingError } from "../errors";
-import { evidenceOfPending, isFit } from "../facts/evidence";
+import { evidenceOfPending, isFit } from "../facts/registrationEvidence";
 import { storedSpelling } from "../facts/same";
 import type { Listing } from "../facts/service";
 import { endpointsLike, keyOf, type UrlAndType } from "../facts/urlAndType";

@@ -1,4 +1,4 @@
-import { createLog } from "../reports";
+import { createLog } from "../log";
 import type { LazyReceiver, Receiver } from "../types";
 import { inTime, isThenable } from "../waiting";
 

@@ -3,8 +3,9 @@ import { isRecord, parseJson } from "../../shared/json";
 import { asBuffer } from "../../signature/event";
 import { TrackedDelivery } from "../delivery";
 import { handlerProcessor } from "../handlerProcessor";
+import { notify } from "../hooks";
+import { createLog, logFailure } from "../log";
 import type { HandlingOptions } from "../options";
-import { createLog, logFailure, notify } from "../reports";
 import type { NoEvents, WorkerOutcome } from "../types";
 import type { QueuedDelivery } from "./queue";
 

@@ -7,15 +7,14 @@ import { COMMAND } from "../../../shared/commandLine";
 import { openDispatcher } from "../../../shared/dispatcher";
 import { describeUrl } from "../../../shared/url";
 import { joined } from "../../../shared/words";
-import { withAccount } from "../../account";
 import { CliError, DOCS } from "../../errors";
 import { httpUrl, jsonOption, stackOption, yesOption } from "../../options";
 import type { Context, Subcommand } from "../../run";
 import { confirm } from "../../terminal";
-import { CLAUSES, type ClauseId } from "./clauses";
+import { withAccount } from "../../withAccount";
+import { CLAUSES, type ClauseId, type Verdict } from "./clauses";
 import { ContractCheck } from "./contractCheck";
 import { watchForSecrets } from "./secretWatch";
-import type { Verdict } from "./verdicts";
 
 interface Flags {
   readonly url: string;

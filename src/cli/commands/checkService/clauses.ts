@@ -79,3 +79,6 @@ export const CLAUSES = {
 } as const satisfies Record<string, { service: string; otherwise: string }>;
 
 export type ClauseId = keyof typeof CLAUSES;
+
+/** Whether a service keeps a clause, undefined if nobody can tell, and what came back. */
+export type Verdict = readonly [clause: ClauseId, isKept: boolean | undefined, cameBack: string];

@@ -3,15 +3,15 @@ import { type Endpoint, type EndpointList, WebhookError, type WebhooksClient } f
 import { type Clock, sleep } from "../../../client/clock";
 import { rowsOf } from "../../../client/endpoint";
 import { LAG_MS } from "../../../provider/facts/time";
+import type { Verdict } from "./clauses";
 import {
   dateOf,
   type Outcome,
-  type Shown,
+  type RegisteredUrl,
   spellingVerdict,
   timestampVerdict,
   typeVerdict,
-  type Verdict,
-} from "./verdicts";
+} from "./comparisons";
 
 const PAUSE_MS = 250;
 
@@ -123,7 +123,7 @@ export class ContractCheck {
   }
 
   /** Registers a url with what some services change: a capital letter and a slash in its path, a token, and a slash at its end. */
-  async #registerOddUrl(): Promise<Shown> {
+  async #registerOddUrl(): Promise<RegisteredUrl> {
     const { origin, pathname } = new URL(this.options.url);
     const ownUrl = origin + pathname.replace(/\/$/, "");
     const sent = `${ownUrl}/Check/?token=check&check=${this.#mark}/`;

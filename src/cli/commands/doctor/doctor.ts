@@ -2,13 +2,13 @@ import type { EndpointList } from "../../../client";
 import { CodedError } from "../../../shared/codedError";
 import { COMMAND } from "../../../shared/commandLine";
 import { countOf, joined } from "../../../shared/words";
-import { type Account, withAccount } from "../../account";
 import { existenceIn } from "../../existence";
 import { type Entry, inventoryOf } from "../../inventory/inventory";
 import { readStacks, selectedIn } from "../../inventory/stacks";
 import { allOption, jsonOption, stackOption } from "../../options";
 import type { Pulumi } from "../../pulumi";
 import type { Context, Subcommand } from "../../run";
+import { type Account, withAccount } from "../../withAccount";
 import type { Finding } from "./finding";
 import { type Gone, goneOf, withSuccessors } from "./gone";
 import { listFindings } from "./listFindings";
@@ -22,7 +22,7 @@ import { readVersions, versionFindings } from "./versions";
 const ASKS =
   /\b(pulumi (up|destroy|refresh(?! --clear)|state delete(?! --yes))|npx \S+ (delete|check-service))\b/g;
 
-/** It stores an empty key, and says nothing, where its input is at an end. */
+/** Without a terminal or a pipe, this command stores an empty key, and says nothing. */
 const ASKS_FOR_KEY = new RegExp(`^${KEY_COMMAND}`);
 
 interface Flags {
@@ -98,7 +98,7 @@ export const doctor: Subcommand<Flags> = {
     const shown = findings.map(({ otherwise, ...each }) => ({
       ...each,
       remedy: toPaste(each.remedy, context, blocked),
-      // It needs the service, too.
+      // The other way needs the service, too.
       ...(otherwise !== undefined && !blocked && { otherwise: toPaste(otherwise, context, undefined) }),
     }));
     const notChecked = notCheckedIn(own, account, pulumi, all).map((each) =>
@@ -128,8 +128,8 @@ export const doctor: Subcommand<Flags> = {
 };
 
 /**
- * Returns a remedy that works here: without a terminal nobody can be asked, and a run needs the service, as does what an interrupted one
- * made: it must be found before that run is forgotten.
+ * Returns a remedy that works here. Without a terminal nobody can be asked. A run needs the service; and so does the end of an interrupted one, because
+ * what that made must be found before the run is forgotten.
  *
  * @param blocked why the service cannot be asked
  */

@@ -7,11 +7,11 @@ import { quoted } from "../../../shared/commandLine";
 import { foreign } from "../../../shared/escape";
 import { namesOf } from "../../../shared/urn";
 import { joined } from "../../../shared/words";
-import type { Account } from "../../account";
 import { type Entry, type Inventory, unmanagedIn } from "../../inventory/inventory";
 import type { StackResource } from "../../inventory/owner";
 import type { KnownStack } from "../../inventory/stacks";
 import { unlocking } from "../../inventory/work";
+import type { Account } from "../../withAccount";
 
 /** A resource whose endpoint the service has confirmed to have no longer. */
 export interface Gone extends StackResource {

@@ -1,8 +1,8 @@
 import { providerNameOf, wantedBy } from "../../../provider/facts/resource";
 import { COMMAND, quoted } from "../../../shared/commandLine";
-import type { Account } from "../../account";
 import { type KnownStack, selectedIn } from "../../inventory/stacks";
 import type { Pulumi } from "../../pulumi";
+import type { Account } from "../../withAccount";
 
 /** Returns what doctor did not see. @param own the stacks of this project @param account the one that it asked, if it could */
 export function notCheckedIn(

@@ -7,11 +7,11 @@ import { COMMAND, quoted } from "../../../shared/commandLine";
 import { foreign } from "../../../shared/escape";
 import type { Origin } from "../../../shared/permanent";
 import { namesOf } from "../../../shared/urn";
-import { type Account, NO_SETTINGS } from "../../account";
 import { LOST_STATE } from "../../errors";
 import { type KnownStack, recordedWithSettings, type Stacks, selectedIn } from "../../inventory/stacks";
 import { NO_BACKEND, type Pulumi } from "../../pulumi";
 import type { Context } from "../../run";
+import { type Account, NO_SETTINGS } from "../../withAccount";
 import { type Finding, found } from "./finding";
 import { gettingStack } from "./stackFindings";
 

@@ -1,7 +1,7 @@
 import type { Endpoint, EndpointList } from "../../client";
 import { sameUrl } from "../../shared/url";
-import { type Evidence, isFit } from "../facts/evidence";
 import { describeOwner, isOtherType, mayBeMadeHere, type OwnerOf } from "../facts/owner";
+import { type Evidence, isFit } from "../facts/registrationEvidence";
 import type { Wanted } from "../facts/resource";
 import { nearlySameUrl } from "../facts/same";
 import { parseTimestamp } from "../facts/time";
@@ -11,16 +11,18 @@ export interface Known {
   /** What may have made an endpoint for the resource. */
   readonly evidence: readonly Evidence[];
   readonly ownerOf: OwnerOf;
-  /** Returns whether another resource of this stack that is to get an endpoint declares exactly this url. */
+  /** Returns whether another resource of this stack that is to get an endpoint declares this url: not nearly, but in any normal spelling. */
   readonly declares: (url: string) => boolean;
   /** Whether the resource's `adoptId` has no effect any more: it has an endpoint, or had this `adoptId` before. */
   readonly isSpent: boolean;
 }
 
-/** The evidence that fits, and what it fits: of both, those that are first in time come first. */
+/** What fits together: some evidence, and the endpoints that it may have made. */
 interface Fits {
-  readonly fitting: readonly Evidence[];
-  readonly fits: readonly Endpoint[];
+  /** What was sent first comes first. */
+  readonly evidence: readonly Evidence[];
+  /** The oldest comes first. */
+  readonly endpoints: readonly Endpoint[];
 }
 
 /** A registration made this endpoint: the evidence is of it. */
@@ -49,15 +51,15 @@ export function matchEvidence(
   { evidence, ownerOf, declares }: Known,
 ): Take | Doubt | undefined {
   const mayBeIt = (endpoint: Endpoint) => mayBeMadeHere(ownerOf(endpoint));
-  const { fitting, fits } = fitsOf(equal.filter(mayBeIt), evidence, graceMs);
-  const holder = fits.map(ownerOf).find(isOtherType);
-  const why = holder ? describeOwner(holder) : reasonToDoubt({ fitting, fits }, wanted, graceMs);
-  if (why !== undefined) return { kind: "doubt", endpoints: fits, why };
-  const [endpoint] = fits;
-  const by = fitting.find((each) => endpoint && isFit(endpoint, each, graceMs));
+  const fits = fitsOf(equal.filter(mayBeIt), evidence, graceMs);
+  const holder = fits.endpoints.map(ownerOf).find(isOtherType);
+  const why = holder ? describeOwner(holder) : reasonToDoubt(fits, wanted, graceMs);
+  if (why !== undefined) return { kind: "doubt", endpoints: fits.endpoints, why };
+  const [endpoint] = fits.endpoints;
+  const by = fits.evidence.find((each) => endpoint && isFit(endpoint, each, graceMs));
   if (endpoint && by) return { kind: "take", endpoint, by };
   const near = list.endpoints.filter((each) => isNear(each, wanted) && mayBeIt(each) && !declares(each.url));
-  const { fits: nearFits } = fitsOf(near, evidence, graceMs);
+  const nearFits = fitsOf(near, evidence, graceMs).endpoints;
   if (nearFits.length === 0) return undefined;
   return {
     kind: "doubt",
@@ -73,7 +75,7 @@ function fitsOf(endpoints: readonly Endpoint[], evidence: readonly Evidence[], g
   const fits = endpoints
     .filter((endpoint) => fitting.some((each) => isFit(endpoint, each, graceMs)))
     .toSorted(byTime(({ createdAt }) => parseTimestamp(createdAt) ?? 0));
-  return { fitting, fits };
+  return { evidence: fitting, endpoints: fits };
 }
 
 function byTime<T>(timeOf: (each: T) => number): (a: T, b: T) => number {
@@ -88,26 +90,27 @@ function isNear({ url, type }: Endpoint, wanted: Wanted): boolean {
  * Returns whether each endpoint may come of a registration of its own. The first in time gets the one whose window ends first: if that leaves
  * none for another one, no other choice would help.
  */
-function isExplained({ fitting, fits }: Fits, graceMs: number): boolean {
+function isExplained({ evidence, endpoints }: Fits, graceMs: number): boolean {
   const taken = new Set<string>();
-  return fits.every((endpoint) => {
-    const by = fitting.find((each) => !taken.has(each.id) && isFit(endpoint, each, graceMs));
+  return endpoints.every((endpoint) => {
+    const by = evidence.find((each) => !taken.has(each.id) && isFit(endpoint, each, graceMs));
     if (by) taken.add(by.id);
     return by !== undefined;
   });
 }
 
-function reasonToDoubt({ fitting, fits }: Fits, { ip }: Wanted, graceMs: number): string | undefined {
-  if (!isExplained({ fitting, fits }, graceMs)) {
-    const count = new Set(fitting.map(({ id }) => id)).size;
-    if (fits.length <= count) return "some registrations fit more endpoints than they can have made";
-    return `${fits.length} endpoints fit ${count === 1 ? "one registration" : `${count} registrations`}`;
+function reasonToDoubt(fits: Fits, { ip }: Wanted, graceMs: number): string | undefined {
+  const { evidence, endpoints } = fits;
+  if (!isExplained(fits, graceMs)) {
+    const count = new Set(evidence.map(({ id }) => id)).size;
+    if (endpoints.length <= count) return "some registrations fit more endpoints than they can have made";
+    return `${endpoints.length} endpoints fit ${count === 1 ? "one registration" : `${count} registrations`}`;
   }
-  if (fitting.some((each) => each.ip !== (ip ?? null)))
+  if (evidence.some((each) => each.ip !== (ip ?? null)))
     return "the registration had another ip, or one that the state encrypts, and the service tells no ip";
-  if (fitting.some(({ earliestSentAt }) => earliestSentAt === undefined))
+  if (evidence.some(({ earliestSentAt }) => earliestSentAt === undefined))
     return "nothing tells when the registration was sent";
-  if (fits.some(({ createdAt }) => parseTimestamp(createdAt) === undefined))
+  if (endpoints.some(({ createdAt }) => parseTimestamp(createdAt) === undefined))
     return "the service does not tell readably when an endpoint was created";
   return undefined;
 }

@@ -1,10 +1,7 @@
 import type { Endpoint, EndpointList, WebhookError } from "../../../client";
 import { isInWindow, LEAST_GRACE_MS, parseTimestamp } from "../../../provider/facts/time";
 import { normalizeUrl } from "../../../shared/url";
-import type { ClauseId } from "./clauses";
-
-/** Whether a service keeps a clause, undefined if nobody can tell, and what came back. */
-export type Verdict = readonly [clause: ClauseId, isKept: boolean | undefined, cameBack: string];
+import type { ClauseId, Verdict } from "./clauses";
 
 /** What a request led to. */
 export interface Outcome<T> {
@@ -31,16 +28,16 @@ export function dateOf({ serverTime }: EndpointList): string {
   return serverTime === null ? "missing" : new Date(serverTime).toUTCString();
 }
 
-/** What came of a url that was registered. */
-export interface Shown extends Outcome<Endpoint> {
+/** A url that was sent, and the endpoint that the service registered with it. */
+export interface RegisteredUrl extends Outcome<Endpoint> {
   readonly sent: string;
-  /** What the url begins with, and no message shows: its path may hold a token. */
+  /** The user's own url, with which the sent one begins. No message shows it: its path may hold a token. */
   readonly ownUrl: string;
 }
 
 /** Compares the urls in responses to what was sent. The first one has in it what some services change. */
-export function spellingVerdict(shown: readonly Shown[]): Verdict {
-  for (const { sent, ownUrl, value } of shown) {
+export function spellingVerdict(registered: readonly RegisteredUrl[]): Verdict {
+  for (const { sent, ownUrl, value } of registered) {
     const [own, was, is] = [normalizeUrl(ownUrl), normalizeUrl(sent), normalizeUrl(value?.url ?? sent)];
     if (was === is) continue;
     const [ended, ends] = [was, is].map((url) => JSON.stringify(url.slice(own.length)));
@@ -50,6 +47,6 @@ export function spellingVerdict(shown: readonly Shown[]): Verdict {
         : `a url that ended with ${ended} came back with ${ends}`;
     return ["spelling", false, changed];
   }
-  const [odd] = shown;
-  return ["spelling", odd?.value && true, odd?.cameBack ?? ""];
+  const [first] = registered;
+  return ["spelling", first?.value && true, first?.cameBack ?? ""];
 }

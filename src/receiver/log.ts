@@ -1,17 +1,6 @@
 import { foreign } from "../shared/escape";
 import { VALIDATION_ID } from "../signature/event";
 import type { Outcome, Rejection, WorkerOutcome } from "./types";
-import { isThenable } from "./waiting";
-
-/** Calls a hook, which can neither fail nor delay the response. */
-export function notify<T>(hook: (value: T) => unknown, value: T): void {
-  try {
-    const result = hook(value);
-    if (isThenable(result)) Promise.resolve(result).catch(() => {});
-  } catch {
-    // A logger's failure must not change the response.
-  }
-}
 
 /** What each failure means. Of the other outcomes, the sender or the queue needs no help. */
 const FAILURES: Readonly<Partial<Record<string, string>>> = {

@@ -25,43 +25,12 @@ import {
   type View,
 } from "./components";
 import { type Html, html } from "./html";
+import type { PageSource } from "./source";
 
 /** How many deliveries the page lists at most. */
 const LISTED = 100;
 /** How deep JSON is that the page indents. Each level indents all that is in it. */
 const DEEPEST = 32;
-
-/** What a page shows. */
-export interface PageSource {
-  readonly title: string;
-  /** What the page says while there are no deliveries. */
-  readonly emptyHint: string;
-  /** Oldest first. */
-  attempts(): readonly ShownAttempt[];
-  readonly toolbar?: Html;
-  /** Besides the deliveries. */
-  readonly tabs?: readonly { readonly id: string; readonly title: string; readonly render: () => Html }[];
-  /** By the last part of their path. The deliveries have buttons for `replay`, `all-failed`, `tamper` and `clear`, if these are among them. */
-  readonly actions: Readonly<Record<string, Action>>;
-}
-
-/**
- * Performs what a form asks for. An error that it throws is shown.
- *
- * @param attempt returns the one whose number the form has
- * @param failed returns the last genuine attempt of each delivery that failed, oldest first
- */
-export type Action = (
-  form: URLSearchParams,
-  attempt: () => ShownAttempt,
-  failed: () => readonly ShownAttempt[],
-) => unknown;
-
-/** Returns the last genuine attempt of each delivery that failed, oldest first. */
-export function failedIn(attempts: readonly ShownAttempt[]): ShownAttempt[] {
-  const failed = deliveriesOf(attempts).filter((each) => stateOf(each) === "failed");
-  return failed.flatMap((each) => each.attempts.findLast(isGenuine) ?? []).reverse();
-}
 
 /**
  * The list of deliveries that a view selects, beside one of them: the one in the address, or the newest. A narrow screen shows either the
@@ -141,21 +110,21 @@ function message(id: string, lines: readonly string[], body: string): Html {
   return pre(id, [...lines, "", body].join("\n").trimEnd());
 }
 
-const indentedBodies = new WeakMap<ShownAttempt, string>();
-
-/** Does the same for the request of an attempt, which the page asks for each second, and which never changes. */
-function indentedOnce(attempt: ShownAttempt, body: string): string {
-  // A copy: a part of a string keeps the whole one in memory.
-  const known = indentedBodies.get(attempt) ?? Buffer.from(indented(body).slice(0, READ_BYTES)).toString();
-  indentedBodies.set(attempt, known);
-  return known;
-}
-
 /** Indents JSON; a capture has the bytes as they were signed. What is cut, and so no JSON, stays as it is. */
 function indented(body: string): string {
   const json = parseJson(body);
   if (typeof json !== "object" || depthOf(body) > DEEPEST) return body;
   return JSON.stringify(json, undefined, 2);
+}
+
+const indentedBodies = new WeakMap<ShownAttempt, string>();
+
+/** Does the same once for the body of an attempt: the page asks for it each second, and it never changes. */
+function indentedOnce(attempt: ShownAttempt, body: string): string {
+  // A copy: a part of a string keeps the whole one in memory.
+  const known = indentedBodies.get(attempt) ?? Buffer.from(indented(body).slice(0, READ_BYTES)).toString();
+  indentedBodies.set(attempt, known);
+  return known;
 }
 
 /** Returns how deep JSON is, or more: a string in it may hold brackets. */

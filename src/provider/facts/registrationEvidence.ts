@@ -8,8 +8,8 @@ import { keyOf } from "./urlAndType";
 /** A registration that may have made an endpoint: of a pending resource, or an interrupted creation. */
 export interface Evidence {
   /**
-   * The pending resource's id, or the URN of the interrupted creation, and what that was to get: a resource may have been declared otherwise
-   * since. Evidence with one id stands for at most one endpoint.
+   * Of a pending resource, its id; of an interrupted creation, its URN with the url and type that it was to get, because the resource may be
+   * declared otherwise by now. Evidence with one id stands for at most one endpoint.
    */
   readonly id: string;
   /** Undefined if the state encrypts it. */
