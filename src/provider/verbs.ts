@@ -103,7 +103,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       if (endpoints.endRefresh(id)) return { changes: replaces.length > 0, replaces };
       if (isPending(olds)) {
         const message =
-          "its registration got no response. Its replacement takes over what that made, if the url, the type and the ip are still the same";
+          "its registration got no response. Replacing it settles what that made, which is taken over where it still is what is declared";
         log.info(declarations.aboutResource({ ifExists, ...news }, message));
       }
       const isHere = await originCheck.isHere(id, olds);

@@ -46,7 +46,7 @@ export interface Wanted {
   readonly ip?: string | null | undefined;
 }
 
-/** Returns the url, type and ip of a resource or an interrupted creation; undefined if the state encrypts them. */
+/** Returns the url, type and ip of a resource or an interrupted creation; undefined if the state encrypts url or type. An encrypted ip counts as none. */
 export function wantedBy({ inputs, outputs }: Partial<Resource>): Wanted | undefined {
   const { url, type, ip = null } = { ...inputs, ...outputs };
   if (typeof url !== "string" || !isEndpointType(type)) return undefined;

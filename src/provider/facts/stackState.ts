@@ -121,7 +121,8 @@ export class StackState {
 
   /**
    * The creations that killed runs left. Those with an `adoptId` that is not spent do not count, because they register nothing, and neither do
-   * those whose resource was recorded since, with the same url, type and ip. Two kills leave two operations of one URN.
+   * those whose resource was recorded since, with the same url, type and ip (one that the state encrypts counts as none). Two kills leave two operations of one
+   * URN.
    */
   get interrupted(): readonly Resource[] {
     return this.#creations

@@ -24,7 +24,7 @@ export type Wish =
 
 /** What the rule decides on. */
 export interface Facts {
-  /** At most ten seconds old: resources that are created one after the other share it. After a write, and while it waits, a new one. */
+  /** At most ten seconds old: resources that are created one after the other share it. After a deletion, and while it waits, a new one. */
   readonly list: EndpointList;
   /** What `adoptId` names, as a get shows it; undefined if there is none. */
   readonly named?: Endpoint | undefined;
@@ -35,8 +35,9 @@ export interface Facts {
   /**
    * Whether the state is this stack's: a second look, at the state or at the backend's list of stacks (`stack.ts`), shows this run at work, or it
    * can only be this one's. Undefined: nobody has asked yet, and the state counts in full. So what a state says that may be another stack's can
-   * stop a create or make it wait, but what it gives needs a proof first. Not proven: `withoutState` counts. What the state says can still stop an
-   * adoption, of what another resource has, and shows which endpoints a list should have (`conclusion.ts`).
+   * stop a create or make it wait, but what it gives needs a proof first. Not proven: `withoutState` says what it gets. What the state says can still
+   * stop it: as `OTHER_ACCOUNT` (`account.ts`), as the adoption of what another resource has, or by an endpoint that a stale list lacks
+   * (`conclusion.ts`).
    */
   readonly proof?: Proof | undefined;
   /**
