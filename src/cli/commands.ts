@@ -3,7 +3,7 @@ import type { Commands } from "./run";
 /** The subcommands, in the order of the help. Only the one that is needed is loaded. */
 export const COMMANDS: Commands = {
   list: async () => (await import("./commands/list")).list,
-  get: async () => (await import("./commands/list")).get,
+  get: async () => (await import("./commands/get")).get,
   delete: async () => (await import("./commands/delete")).deletion,
   adopt: async () => (await import("./commands/adopt")).adopt,
   doctor: async () => (await import("./commands/doctor/doctor")).doctor,

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { EmulatorErrorCode } from "../emulator/errors";
 import type { EndpointErrorCode } from "../provider/errors";
 import { CodedError } from "../shared/codedError";
@@ -24,7 +23,8 @@ type CliErrorCode =
   | "CAPTURE_INVALID"
   | "FILE_UNREADABLE";
 
-/** The pages that messages name, where this copy of the package is. */
-export const DOCS = join(__dirname, "../../docs");
-export const LOST_STATE = join(DOCS, "lost-state.md");
-export const COMING_OVER = join(DOCS, "coming-over.md");
+/** Returns what an error says as one line, without the code: its ways on follow the reason, and no period ends it. */
+export function lineOf({ detail }: CodedError): string {
+  const lines = detail.split("\n").map((line) => line.trim());
+  return lines.join(" ").replace(/\.$/, "");
+}

@@ -1,6 +1,6 @@
 import { systemClock } from "../client/clock";
 import { Existence } from "../provider/facts/existence";
-import { Service } from "../provider/facts/service";
+import { Service } from "../provider/service";
 import type { Context } from "./run";
 import type { Account } from "./withAccount";
 

@@ -2,6 +2,7 @@ import { styleText } from "node:util";
 import type { CodedError } from "../shared/codedError";
 import { foreign, messageLine, printable, withoutUserInfo } from "../shared/escape";
 import { hide, spellingsOf } from "../shared/masking";
+import { lineOf } from "./errors";
 
 /** How often progress is shown, in milliseconds. */
 const PROGRESS_MS = 2_000;
@@ -52,7 +53,8 @@ export class Output {
 
   /** Prints the result of work that may have ended early: with `--json`, the error is a part of the value. @throws the error */
   outcome(value: object, print: () => void, error: CodedError | undefined): void {
-    this.data({ ...value, ...(error && { error: { code: error.code, message: error.detail } }) }, print);
+    const shown = error && { error: { code: error.code, message: this.shown(lineOf(error)) } };
+    this.data({ ...value, ...shown }, print);
     if (error !== undefined) throw error;
   }
 
@@ -103,8 +105,7 @@ export class Output {
 
   /** Prints why the command failed: a line on standard error, and with `--json` the value, unless there is one. */
   error(error: CodedError): void {
-    const lines = error.detail.split("\n").map((line) => line.trim());
-    const message = this.shown(lines.join(" ").replace(/\.$/, ""));
+    const message = this.shown(lineOf(error));
     this.#print(this.options.stderr, `error: ${message} (${error.code})`, "red");
     if (this.json && !this.#isPrinted) this.#writeJson({ error: { code: error.code, message } });
   }

@@ -2,7 +2,8 @@ import { quoted } from "../shared/commandLine";
 import { withoutUserInfo } from "../shared/escape";
 import { parseJson } from "../shared/json";
 import { type PulumiCommandResult, quotedError } from "../shared/pulumiCommand";
-import { CliError, LOST_STATE } from "./errors";
+import { LOST_STATE } from "./docs";
+import { CliError } from "./errors";
 
 /** What `find` found: JSON and what the command printed besides, or why there is none, which fits after "because". */
 export type Found<T> =

@@ -63,11 +63,20 @@ async function ofStack({ output, pulumi }: Context): Promise<SigningSecrets | { 
   const source = stack === undefined ? "the selected stack" : `the stack ${stack}`;
   const others = new Map<string, readonly string[]>();
   for (const [name, value] of Object.entries(outputs)) {
-    const { secrets, version } = Object(value) as { secrets?: unknown; version?: unknown };
-    if (name !== RECEIVER_OUTPUT && version === 1 && problemsOfSecrets(secrets).length === 0)
-      others.set(name, secrets as string[]);
+    const secrets = name === RECEIVER_OUTPUT ? undefined : secretsIn(value);
+    if (secrets !== undefined) others.set(name, secrets);
   }
   return { ...ofConfig(outputs[RECEIVER_OUTPUT], `the output ${RECEIVER_OUTPUT} of ${source}`), others };
+}
+
+/** Returns the secrets of an output that has a receiver's configuration; undefined for any other output. */
+function secretsIn(output: unknown): readonly string[] | undefined {
+  try {
+    return parseConfig(output, { where: "" }).secrets;
+  } catch (error) {
+    if (error instanceof ReceiverConfigError) return undefined;
+    throw error;
+  }
 }
 
 function ofConfig(config: unknown, source: string): SigningSecrets {

@@ -1,7 +1,7 @@
 import type { WebhooksClient, WebhooksClientOptions } from "../client";
-import { withClient } from "../program/withClient";
-import { resolveSettings } from "../provider/settings";
+import { resolveSettings, SETTING_NAMES } from "../provider/settings";
 import { originOf } from "../provider/state";
+import { withClient } from "../provider/withClient";
 import type { Origin } from "../shared/permanent";
 import { isUrl, normalizeBaseUrl } from "../shared/url";
 import { CliError } from "./errors";
@@ -67,8 +67,8 @@ async function refuseOtherProject(pulumi: Pulumi): Promise<void> {
 
 /** Returns the settings, and hides those that are secret. @throws CliError `SETTINGS_INVALID` */
 function resolve({ env, output, pulumi }: Context, { value, whyNone }: Found<Configuration>) {
-  for (const name of ["webhooks:apiKey", "webhooks:baseUrl", "webhooks:apiKeyHeader"]) {
-    const setting = value?.[name];
+  for (const name of SETTING_NAMES) {
+    const setting = value?.[`webhooks:${name}`];
     if (!setting?.value || !setting.secret) continue;
     output.remember(setting.value.replace(/\/+$/, ""));
     // Requests and the state have it in this spelling.

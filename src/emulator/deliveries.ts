@@ -4,15 +4,9 @@ import { foreign } from "../shared/escape";
 import { postDelivery } from "../shared/post";
 import { isSuccess } from "../shared/status";
 import { newMessageId, signedHeaders } from "../signature/sign";
+import type { DeliveryRecord, EndpointDelivery, LoggedAttempt, OpenAttempt } from "./deliveryRecord";
 import { EmulatorError } from "./errors";
-import {
-  type DeliveryRecord,
-  type EmulatedEvent,
-  type EndpointDelivery,
-  type LoggedAttempt,
-  type OpenAttempt,
-  tampered,
-} from "./event";
+import { type EmulatedEvent, tampered } from "./event";
 import { NewestEntries } from "./newestEntries";
 import { DEFAULT_ACCOUNT, type Parts } from "./options";
 import type { EmulatedEndpoint } from "./registry";

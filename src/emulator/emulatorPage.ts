@@ -19,8 +19,8 @@ import { parseJson } from "../shared/json";
 import { fingerprintOf } from "../signature/secret";
 import { validateRegistration } from "./api";
 import type { Deliveries } from "./deliveries";
-import type { Emulator } from "./emulator";
-import type { LoggedAttempt } from "./event";
+import type { LoggedAttempt } from "./deliveryRecord";
+import type { Emulator } from "./emulatorInterface";
 import { FAULT_KINDS, FAULT_OPERATIONS, FAULTS, type FaultOptions, type Faults } from "./faults";
 import type { Parts } from "./options";
 

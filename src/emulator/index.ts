@@ -1,12 +1,7 @@
-export type { Emulator } from "./emulator";
+export type { DeliveryRecord, EndpointDelivery, LoggedAttempt } from "./deliveryRecord";
+export type { Emulator } from "./emulatorInterface";
 export { EmulatorError, type EmulatorErrorCode } from "./errors";
-export type {
-  DeliveryRecord,
-  EmulatedEvent,
-  EndpointDelivery,
-  EventTarget,
-  LoggedAttempt,
-} from "./event";
+export type { EmulatedEvent, EventTarget } from "./event";
 export {
   FAULT_KINDS,
   type Fault,

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Deliveries } from "./deliveries";
-import type { DeliveryRecord, EventTarget } from "./event";
+import type { DeliveryRecord } from "./deliveryRecord";
+import type { EventTarget } from "./event";
 
 /** Options of `runJob`. */
 export interface JobOptions extends EventTarget {

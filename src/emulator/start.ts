@@ -5,7 +5,7 @@ import { isForPage, PAGE_PATH } from "../page";
 import { listen } from "../shared/listen";
 import { readData, writeData } from "./dataFile";
 import { Deliveries } from "./deliveries";
-import type { Emulator } from "./emulator";
+import type { Emulator } from "./emulatorInterface";
 import { emulatorPage, PAGE_TITLE } from "./emulatorPage";
 import { EmulatorError } from "./errors";
 import { exchange } from "./exchange";

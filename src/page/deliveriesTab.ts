@@ -1,18 +1,6 @@
 import { parseJson } from "../shared/json";
 import { isSuccess } from "../shared/status";
 import {
-  deliveriesOf,
-  headersOf,
-  isGenuine,
-  matches,
-  READ_BYTES,
-  readable,
-  type ShownAttempt,
-  type ShownDelivery,
-  STATES,
-  stateOf,
-} from "./attempts";
-import {
   actionButton,
   addressOf,
   badge,
@@ -24,6 +12,18 @@ import {
   time,
   type View,
 } from "./components";
+import {
+  deliveriesOf,
+  headersOf,
+  isGenuine,
+  matches,
+  READ_BYTES,
+  readable,
+  type ShownAttempt,
+  type ShownDelivery,
+  STATES,
+  stateOf,
+} from "./deliveries";
 import { type Html, html } from "./html";
 import type { PageSource } from "./source";
 

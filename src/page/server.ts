@@ -2,8 +2,8 @@ import type { IncomingMessage, OutgoingHttpHeaders, RequestListener, ServerRespo
 import { setTimeout as wait } from "node:timers/promises";
 import { LARGEST_BODY, readBody } from "../shared/body";
 import { captureFile } from "../shared/captureFile";
-import { failedIn, headersOf } from "./attempts";
 import { addressOf, type View } from "./components";
+import { failedIn, headersOf } from "./deliveries";
 import { deliveriesTab } from "./deliveriesTab";
 import { isTrusted } from "./guard";
 import { html } from "./html";

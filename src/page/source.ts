@@ -1,4 +1,4 @@
-import type { ShownAttempt } from "./attempts";
+import type { ShownAttempt } from "./deliveries";
 import type { Html } from "./html";
 
 /** What a page shows. */

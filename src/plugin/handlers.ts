@@ -6,7 +6,7 @@ import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { Engine } from "../provider/engine";
 import type { Properties } from "../provider/facts/resource";
 import type { Configuration } from "../provider/settings";
-import { UNKNOWN_VALUE } from "../shared/inputs";
+import { UNKNOWN_VALUE } from "../shared/optionChecks";
 import { detailedDiff } from "./diff";
 import type { PluginEngine } from "./engine";
 import { callFunction } from "./functions";

@@ -1,7 +1,7 @@
 import type { Properties } from "../provider/facts/resource";
 import { SECRET_INPUT, URN_INPUT } from "../provider/hiddenInputs";
-import type { RunOptions } from "../provider/run";
 import type { Configuration } from "../provider/settings";
+import type { RunOptions } from "../provider/startRun";
 import { createProvider } from "../provider/verbs";
 import { foreign } from "../shared/escape";
 import { NATIVE_TYPE_TOKEN, NATIVE_VALIDATION_TYPE_TOKEN } from "../shared/permanent";

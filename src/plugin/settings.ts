@@ -1,6 +1,6 @@
 import type { Properties } from "../provider/facts/resource";
 import { type Configuration, PROVIDER_NAME_KEY, settingText } from "../provider/settings";
-import { stackConfiguration } from "../shared/undocumented";
+import { stackConfiguration } from "../shared/pulumiInternals";
 import { isDefaultProvider } from "../shared/urn";
 
 /**

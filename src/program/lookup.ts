@@ -4,9 +4,9 @@ import { WebhookError } from "../client/errors";
 import { ARGUMENTS } from "../provider/arguments";
 import { EndpointError } from "../provider/errors";
 import { type Configuration, resolveSettings } from "../provider/settings";
+import { withClient } from "../provider/withClient";
 import { sameUrl } from "../shared/url";
 import { countOf } from "../shared/words";
-import { withClient } from "./withClient";
 
 /** Which endpoints to look up. Default: all. */
 interface EndpointFilter {

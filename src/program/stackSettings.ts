@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { SETTING_NAMES, SETTINGS } from "../provider/settings";
-import { isEncrypted } from "../shared/undocumented";
+import { isEncrypted } from "../shared/pulumiInternals";
 
 /** Settings by their names in a configuration, such as `webhooks:apiKey`. */
 export type ProgramSettings = Record<string, pulumi.Input<string> | undefined>;

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { EndpointType } from "../client/endpoint";
 import { ORGANIZATION_INPUT, ROOT_INPUT, SECRET_INPUT, URN_INPUT } from "../provider/hiddenInputs";
-import { UNKNOWN_VALUE } from "../shared/inputs";
+import { UNKNOWN_VALUE } from "../shared/optionChecks";
 import { AFTER_INPUT, hasType, PROVIDER_CODE, TYPE_TOKEN } from "../shared/permanent";
 import { warnOfPlainKey } from "./stackSettings";
 

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { PROVIDER_NAME_KEY, SETTING_NAMES, SETTINGS, settingText } from "../provider/settings";
-import { unknownOptions } from "../shared/inputs";
+import { unknownOptions } from "../shared/optionChecks";
 import { isDefaultProvider } from "../shared/urn";
 import { type ProgramSettings, stackSettings } from "./stackSettings";
 

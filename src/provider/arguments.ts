@@ -1,5 +1,5 @@
 import { ENDPOINT_TYPES, type EndpointType } from "../shared/endpointType";
-import { UNKNOWN_VALUE, unknownOptions } from "../shared/inputs";
+import { UNKNOWN_VALUE, unknownOptions } from "../shared/optionChecks";
 import { isPendingId } from "../shared/permanent";
 import {
   describeUrl,

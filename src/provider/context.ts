@@ -3,11 +3,11 @@ import type { Origin } from "../shared/permanent";
 import type { EngineLog } from "./engine";
 import type { Accounts } from "./facts/account";
 import type { Declarations } from "./facts/declarations";
-import type { Endpoints } from "./facts/endpoints";
 import type { Existence } from "./facts/existence";
-import type { Registrations } from "./facts/registrations";
-import type { Service } from "./facts/service";
+import type { Endpoints } from "./facts/notedEndpoints";
 import type { Stack } from "./facts/stack";
+import type { Registrations } from "./facts/unansweredRegistrations";
+import type { Service } from "./service";
 
 /** What the parts of a run share. */
 export interface Context {

@@ -1,6 +1,6 @@
 import type { ChannelInterface, connectivityState } from "@grpc/grpc-js";
 import { messageLine } from "../shared/escape";
-import { cancellation, sdkBeside } from "../shared/undocumented";
+import { cancellation, sdkBeside } from "../shared/pulumiInternals";
 import { nameOf } from "../shared/urn";
 
 /** Writes to the terminal, through the engine. */

@@ -1,6 +1,6 @@
 import { WebhookError, type WebhookErrorCode } from "../client/errors";
 import { CodedError } from "../shared/codedError";
-import { printedOnce } from "../shared/undocumented";
+import { printedOnce } from "../shared/pulumiInternals";
 import { describeUrl } from "../shared/url";
 import type { PendingState } from "./state";
 

@@ -1,5 +1,5 @@
 import { type ConnectionOptions, connectionProblems } from "../client/options";
-import { mistakeInSeconds } from "../shared/inputs";
+import { mistakeInSeconds } from "../shared/optionChecks";
 
 /** Where the service is and how to talk to it: the options of its client. */
 interface Settings extends ConnectionOptions {

@@ -49,6 +49,16 @@ export function isPending(state: EndpointState): state is PendingState {
   return state.pending !== undefined;
 }
 
+/** Returns what a state has of these: no key that has no value. */
+export function recognitionOf({ registeredAt, storedAs }: MayLack<Recognition>): Recognition {
+  return {
+    ...(registeredAt !== undefined && { registeredAt }),
+    ...(storedAs !== undefined && { storedAs }),
+  };
+}
+
+type MayLack<T> = { readonly [Name in keyof T]?: T[Name] | undefined };
+
 /** Returns where these settings lead, as the state records it. */
 export function originOf({
   baseUrl,

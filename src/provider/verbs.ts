@@ -1,17 +1,24 @@
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { systemClock } from "../client/clock";
 import { foreign } from "../shared/escape";
-import { UNKNOWN_VALUE } from "../shared/inputs";
+import { UNKNOWN_VALUE } from "../shared/optionChecks";
 import { AFTER_INPUT } from "../shared/permanent";
 import { changedArguments, checkArguments, declaredArguments, recordedArguments } from "./arguments";
 import { aboutResource, connectEngine } from "./engine";
 import { EndpointError, explained, PendingError, settingsUnusable } from "./errors";
 import { isRecordedUrl } from "./facts/same";
-import { isDenial } from "./facts/service";
 import { noteHiddenInputs } from "./hiddenInputs";
 import { mustNotMove } from "./registration/refusals";
-import { type Run, type RunOptions, startRun } from "./run";
-import { type EndpointInputs, type EndpointState, isPending, isRecorded, stateOf } from "./state";
+import { isDenial } from "./service";
+import { type Run, type RunOptions, startRun } from "./startRun";
+import {
+  type EndpointInputs,
+  type EndpointState,
+  isPending,
+  isRecorded,
+  recognitionOf,
+  stateOf,
+} from "./state";
 
 /** Inputs and state as the plugin passes them: with the provider's own code added. */
 type WithProvider<T> = T & { __provider?: string };
@@ -160,13 +167,7 @@ export function createProvider(options: Partial<RunOptions> = {}) {
       const url = isRecordedUrl(props, endpoint.url) ? props.url : endpoint.url;
       // The service returns only these: the others stay as declared.
       const args = { ...recordedArguments(props), url, type: endpoint.type };
-      const { registeredAt, storedAs } = props;
-      const recorded = {
-        ...origin,
-        ...(registeredAt !== undefined && { registeredAt }),
-        ...(storedAs !== undefined && { storedAs }),
-        ...(external && { external }),
-      };
+      const recorded = { ...origin, ...recognitionOf(props), ...(external && { external }) };
       const state = stateOf(endpoint, args, recorded);
       // The declared inputs stay, unless somebody changed the endpoint: then the next `up` puts it right.
       const hasChanged = props.url !== url || type !== endpoint.type;

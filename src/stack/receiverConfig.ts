@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { isRecord } from "../shared/json";
 import { shown } from "../shared/masking";
-import { failOnce, withoutStack } from "../shared/undocumented";
+import { failOnce, withoutStack } from "../shared/pulumiInternals";
 import { fingerprintOf } from "../signature/secret";
 import { DEFAULT_TOLERANCE_SECONDS } from "../signature/verify";
 // Two imports, because the declarations must suit TypeScript 3.8, which has no inline types.

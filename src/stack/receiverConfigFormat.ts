@@ -60,8 +60,7 @@ export type ParsedConfig = Omit<ReceiverConfig, "version" | "fingerprint">;
 
 /** @param where the place it was found, which the message names after "the receiver's configuration" */
 export function parseConfig(config: unknown, { where }: { where: string }): ParsedConfig {
-  // An output that is a JSON string is encoded twice.
-  const value = decoded(decoded(config));
+  const value = decodedConfig(config);
   const problems = problemsOfConfig(value);
   if (problems.length > 0)
     throw new ReceiverConfigError(
@@ -71,6 +70,11 @@ export function parseConfig(config: unknown, { where }: { where: string }): Pars
     );
   const { secrets, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS, endpoints = {} } = value as ReceiverConfig;
   return { secrets, toleranceSeconds, endpoints };
+}
+
+/** Returns a configuration as a value, however often it was encoded: an output that is a JSON string is encoded twice. Checks nothing. */
+export function decodedConfig(config: unknown): unknown {
+  return decoded(decoded(config));
 }
 
 /** Parses JSON. Returns anything else without the space around it, or the byte order mark that Windows PowerShell writes. */

@@ -1,7 +1,7 @@
-import { mistakeInSeconds, UNKNOWN_VALUE, unknownOptions } from "../shared/inputs";
-import { parseJson } from "../shared/json";
+import { mistakeInSeconds, UNKNOWN_VALUE, unknownOptions } from "../shared/optionChecks";
 import { problemOfReceiverUrl } from "../shared/url";
 import { problemsOfSecrets } from "../signature/secret";
+import { decodedConfig } from "../stack/receiverConfigFormat";
 
 const ARGUMENT_NAMES: readonly string[] = ["url", "secrets", "receiver", "timeoutSeconds", "triggers"];
 
@@ -12,9 +12,7 @@ export type ValidationInputs = Readonly<Record<string, unknown>>;
 export function secretsOf({ secrets, receiver }: ValidationInputs): unknown {
   if (receiver === UNKNOWN_VALUE) return UNKNOWN_VALUE;
   if (typeof secrets === "string") return [secrets];
-  return (
-    secrets ?? Reflect.get(Object(typeof receiver === "string" ? parseJson(receiver) : receiver), "secrets")
-  );
+  return secrets ?? Reflect.get(Object(decodedConfig(receiver)), "secrets");
 }
 
 /** Returns every problem of the arguments. None repeats a url or a secret; what is not known yet is skipped. */

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type * as dynamic from "@pulumi/pulumi/dynamic";
 import { connectEngine, type Engine } from "../provider/engine";
 import { CodedError } from "../shared/codedError";
-import { printedOnce } from "../shared/undocumented";
+import { printedOnce } from "../shared/pulumiInternals";
 import { problemsOfArguments, secretsOf, type ValidationInputs } from "./arguments";
 import { isRefuting, isTemporary, type ValidationErrorCode } from "./problem";
 import { probeReceiver, validateReceiver } from "./validateReceiver";

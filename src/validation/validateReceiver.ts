@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { MOST_SECONDS } from "../shared/inputs";
+import { MOST_SECONDS } from "../shared/optionChecks";
 import { type DeliveryResponse, postDelivery, textOf } from "../shared/post";
 import { problemOfReceiverUrl } from "../shared/url";
 import { VALIDATION_EVENT, VALIDATION_ID } from "../signature/event";

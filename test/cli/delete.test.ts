@@ -245,6 +245,8 @@ test("delete fails with what it has seen if it gets nothing but 404, and the lis
   expect(result.status).toBe(1);
   expect(result.stdout).not.toContain("Deleted");
   expect(result.stderr).toMatch(/cannot delete endpoint wh_1: .*still shows it.*\(STILL_LISTED\)/is);
+  const { error } = JSON.parse((await command(["wh_1", "--yes", "--json"])).stdout);
+  expect(result.stderr).toContain(`error: ${error.message} (STILL_LISTED)\n`);
   expect(ids()).toEqual(["wh_1", "wh_2"]);
 });
 

@@ -146,13 +146,19 @@ test("a delivery that does not verify is explained, and the exit status is 1", a
   });
 });
 
-test("the other receivers of the stack are known by their outputs, and what is not one is left out", async () => {
-  const half = { version: 1, secrets: ["whsec_x"] };
-  const outputs = { receiver: receiverOutput([SECRET]), old: receiverOutput([OTHER_SECRET]), half, url: "x" };
-  const path = captureOf(JSON_TEXT, { secret: OTHER_SECRET });
-  const ended = await run(["verify", "--capture", path], { pulumi: fakePulumi({ outputs }) });
-  expect(ended.stdout).toMatch(/^Not verified: other-secret\.\nThe stack's output old has the secret/);
-});
+test.each([
+  ["a value", receiverOutput([OTHER_SECRET])],
+  ["JSON text", JSON.stringify(receiverOutput([OTHER_SECRET]))],
+])(
+  "the other receivers of the stack are known by their outputs as %s, and what is not one is left out",
+  async (_as, old) => {
+    const half = { version: 1, secrets: ["whsec_x"] };
+    const outputs = { receiver: receiverOutput([SECRET]), old, half, url: "x" };
+    const path = captureOf(JSON_TEXT, { secret: OTHER_SECRET });
+    const ended = await run(["verify", "--capture", path], { pulumi: fakePulumi({ outputs }) });
+    expect(ended.stdout).toMatch(/^Not verified: other-secret\.\nThe stack's output old has the secret/);
+  },
+);
 
 test("a capture may be a request as it was sent, and --at gives the time", async () => {
   const headers = headersFor(JSON_TEXT).map(([name, value]) => `${name}: ${value}\n`);

@@ -55,6 +55,21 @@ test.each(["http", "HTTP"])(
   },
 );
 
+test("every setting that the configuration has as a secret is hidden", async () => {
+  const texts = {
+    apiKey: API_KEY,
+    baseUrl: service.url,
+    apiKeyHeader: "X-Secret-Header",
+    apiKeyScheme: "SecretScheme",
+  };
+  const secretConfig = Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => [`webhooks:${name}`, text]),
+  );
+  const { stdout, stderr } = await run(["doctor"], { pulumi: fakePulumi({ secretConfig }) });
+  expect(stdout).toMatch(/^apiKeyScheme +… /m);
+  for (const text of Object.values(texts)) expect(stdout + stderr).not.toContain(text);
+});
+
 test("a refusal of the service is shown only if the settings say so", async () => {
   service.rotateKey(API_KEY, "another-key");
   expect((await list({ env: env() })).stderr).toMatch(/^error: .*\(UNAUTHORIZED\)\n$/);

@@ -1,5 +1,5 @@
 import type { EmulatorOptions } from "../../src/emulator";
-import { deliveriesOf, type ShownAttempt, stateOf } from "../../src/page/attempts";
+import { deliveriesOf, type ShownAttempt, stateOf } from "../../src/page/deliveries";
 import { verify } from "../../src/signature";
 import { type Reaction, receiver } from "../emulator/receiver";
 import { A } from "../emulator/signing";

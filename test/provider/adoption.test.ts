@@ -1,4 +1,4 @@
-import { UNKNOWN_VALUE } from "../../src/shared/inputs";
+import { UNKNOWN_VALUE } from "../../src/shared/optionChecks";
 import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/shared/permanent";
 import { providerUrnOf, urnOf } from "./engineModel";
 import type { Registered } from "./fakeService";

@@ -6,7 +6,7 @@ import {
   REQUIRED_ARGUMENTS,
   type ReplacingArgument,
 } from "../../src/provider/arguments";
-import { UNKNOWN_VALUE } from "../../src/shared/inputs";
+import { UNKNOWN_VALUE } from "../../src/shared/optionChecks";
 import { PROVIDER_CODE } from "../../src/shared/permanent";
 import type { Properties } from "./engineModel";
 import { urlOf, World } from "./world";

@@ -1,7 +1,7 @@
 import { type Deployment, providerNameOf, type Resource } from "../../src/provider/facts/resource";
 import { ORGANIZATION_INPUT, ROOT_INPUT, SECRET_INPUT, URN_INPUT } from "../../src/provider/hiddenInputs";
 import type { EndpointInputs } from "../../src/provider/state";
-import { UNKNOWN_VALUE } from "../../src/shared/inputs";
+import { UNKNOWN_VALUE } from "../../src/shared/optionChecks";
 import { AFTER_INPUT, NATIVE_TYPE_TOKEN, PROVIDER_CODE, TYPE_TOKEN } from "../../src/shared/permanent";
 import { nameOf } from "../../src/shared/urn";
 

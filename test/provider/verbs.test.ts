@@ -1,5 +1,5 @@
 import { LAG_MS } from "../../src/provider/facts/time";
-import { UNKNOWN_VALUE } from "../../src/shared/inputs";
+import { UNKNOWN_VALUE } from "../../src/shared/optionChecks";
 import { PROVIDER_CODE, TYPE_TOKEN } from "../../src/shared/permanent";
 import { type Made, type Properties, providerUrnOf, urnOf, type VerbError, type Verbs } from "./engineModel";
 import type { FakeService, Fault, Habits } from "./fakeService";

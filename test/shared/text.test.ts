@@ -1,7 +1,7 @@
 import { commandLine, quoted } from "../../src/shared/commandLine";
 import { foreign, printable } from "../../src/shared/escape";
-import { unknownOptions } from "../../src/shared/inputs";
 import { masked, shown } from "../../src/shared/masking";
+import { unknownOptions } from "../../src/shared/optionChecks";
 import { describeResource, isDefaultProvider, nameOf, stackOf } from "../../src/shared/urn";
 import { countOf } from "../../src/shared/words";
 

@@ -66,6 +66,12 @@ describe("check", () => {
     expect({ inputs, failures }).toEqual({ inputs: whole, failures: [] });
   });
 
+  test("reads a receiver's configuration as a receiver does, however often it was encoded", async () => {
+    const receiver = `\uFEFF${JSON.stringify(JSON.stringify({ version: 1, secrets: [secret] }))}`;
+    const { failures } = await verbs().check({}, { url: good.url, receiver });
+    expect(failures).toEqual([]);
+  });
+
   test("reports every problem at once, and repeats neither url nor secret", async () => {
     const wrong = { url: "ftp://t0ken", secrets: [secret, "whsec_t0ken"], timeoutSeconds: 0 };
     const { failures = [] } = await verbs().check({}, { ...wrong, retries: 3 });

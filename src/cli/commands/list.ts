@@ -1,7 +1,7 @@
-import { Argument, Option } from "commander";
+import { Option } from "commander";
 import { COMMAND } from "../../shared/commandLine";
 import { countOf } from "../../shared/words";
-import { dataOf, entryOf, printTable, takeInventory } from "../inventory/inventory";
+import { dataOf, printTable, takeInventory } from "../inventory/inventory";
 import { recordedWithSettings } from "../inventory/stacks";
 import { allOption, jsonOption, stackOption } from "../options";
 import type { Subcommand } from "../run";
@@ -49,18 +49,4 @@ export const list: Subcommand<Flags> = {
       return true;
     });
   },
-};
-
-export const get: Subcommand<Omit<Flags, "orphans">> = {
-  summary: "show one endpoint, and who has it",
-  description: "Shows one endpoint, its age, and the resource that has it.",
-  arguments: [new Argument("<id>", "the endpoint")],
-  options: [allOption(), stackOption(), jsonOption()],
-  examples: ["get wh_5f0c2d", "get wh_5f0c2d --all --json"],
-  run: (context, { all = false }, [id = ""]) =>
-    withAccount(context, async (account) => {
-      const entry = entryOf(id, await takeInventory(context, account, { all }));
-      context.output.data(dataOf(entry), () => printTable(context, [entry]));
-      return true;
-    }),
 };

@@ -1,5 +1,5 @@
 import { Argument, Option } from "commander";
-import { MOST_SECONDS } from "../../shared/inputs";
+import { MOST_SECONDS } from "../../shared/optionChecks";
 import { probeReceiver, validateReceiver } from "../../validation/validateReceiver";
 import { httpUrl, jsonOption, stackOption, wholeNumber } from "../options";
 import type { Subcommand } from "../run";

@@ -10,8 +10,8 @@ import { CliError } from "../errors";
 import type { Context } from "../run";
 import type { Account } from "../withAccount";
 import { type Owner, ownersIn, type StackResource } from "./owner";
+import { describeWork } from "./runUnderWay";
 import { type KnownStack, NO_STACK, readStacks, type Stacks } from "./stacks";
-import { describeWork } from "./work";
 
 /** An earlier time is not a real one: a service that does not know it may say year 1, or 1970. */
 const FIRST_TIME = Date.UTC(1971, 0, 1);

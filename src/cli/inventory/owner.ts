@@ -5,9 +5,9 @@ import { keyOf } from "../../provider/facts/urlAndType";
 import { CLEAR_OPERATIONS, quoted } from "../../shared/commandLine";
 import { describeResource, SELF_MANAGED } from "../../shared/urn";
 import { joined } from "../../shared/words";
-import { COMING_OVER } from "../errors";
+import { COMING_OVER } from "../docs";
+import { describeWork, unlocking } from "./runUnderWay";
 import type { KnownStack, Stacks } from "./stacks";
-import { describeWork, unlocking } from "./work";
 
 /** A resource, or an operation on one that no run has finished, and the stack whose state has it. */
 export interface StackResource {

@@ -7,7 +7,7 @@ import { stackOf } from "../../shared/urn";
 import { CliError } from "../errors";
 import type { Pulumi } from "../pulumi";
 import type { Context } from "../run";
-import { type ListedStack, type Work, WorkQuestion } from "./work";
+import { type ListedStack, type Work, WorkQuestion } from "./runUnderWay";
 
 /** The newest format of states that is known. In a newer one, every endpoint of a stack would look like nobody's. */
 const NEWEST_FORMAT = 4;

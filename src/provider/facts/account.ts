@@ -3,10 +3,10 @@ import { COMMAND, quoted } from "../../shared/commandLine";
 import { foreign } from "../../shared/escape";
 import { isPendingId, type Origin } from "../../shared/permanent";
 import { EndpointError } from "../errors";
+import type { Service } from "../service";
 import type { EndpointState } from "../state";
 import { hasEndpoint, isReplaced, providerNameOf, type Resource, wantedBy } from "./resource";
 import { isAsRecorded } from "./same";
-import type { Service } from "./service";
 import type { Stack } from "./stack";
 
 /** How many endpoints are asked for alone, where the service lists only a part. */

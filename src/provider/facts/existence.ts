@@ -6,7 +6,7 @@ import { foreign } from "../../shared/escape";
 import { PENDING_PREFIX } from "../../shared/permanent";
 import type { EngineLog } from "../engine";
 import { EndpointError, isUnauthorized } from "../errors";
-import { type Denial, isDenial, type Listing, type Service } from "./service";
+import { type Denial, isDenial, type Listing, type Service } from "../service";
 import { LAG_MS, PRECISION_MS, parseTimestamp, type RecordedTimes, WORTH_A_LINE_MS } from "./time";
 
 /** How many ids prove a list stale at most: one `get` each. */

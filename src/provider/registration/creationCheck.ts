@@ -1,13 +1,13 @@
 import { type Endpoint, WebhookError } from "../../client";
 import { CLEAR_OPERATIONS } from "../../shared/commandLine";
 import { foreign } from "../../shared/escape";
-import { UNKNOWN_VALUE } from "../../shared/inputs";
+import { UNKNOWN_VALUE } from "../../shared/optionChecks";
 import { nameOf } from "../../shared/urn";
 import type { Context } from "../context";
 import { aboutResource } from "../engine";
 import { EndpointError, explain, isUnauthorized } from "../errors";
 import type { EndpointInputs } from "../state";
-import type { Conclusions } from "./conclusion";
+import type { Conclusions } from "./conclude";
 import { isStop } from "./decide";
 import { askOtherStacks } from "./otherStacks";
 import { adopts, refusalOf } from "./refusals";

@@ -37,7 +37,7 @@ export interface Facts {
    * can only be this one's. Undefined: nobody has asked yet, and the state counts in full. So what a state says that may be another stack's can
    * stop a create or make it wait, but what it gives needs a proof first. Not proven: `withoutState` says what it gets. What the state says can still
    * stop it: as `OTHER_ACCOUNT` (`account.ts`), as the adoption of what another resource has, or by an endpoint that a stale list lacks
-   * (`conclusion.ts`).
+   * (`conclude.ts`).
    */
   readonly proof?: Proof | undefined;
   /**
@@ -97,7 +97,7 @@ export type Decision =
   | { readonly kind: "none" };
 
 /**
- * Decides what a resource gets. Pure: it is the table of `docs/architecture.md`, row by row in this order. `conclusion.ts` gathers the facts, and
+ * Decides what a resource gets. Pure: it is the table of `docs/architecture.md`, row by row in this order. `conclude.ts` gathers the facts, and
  * asks the service once more about two kinds of decisions before they count: whether what is taken over or adopted is still there (not for
  * `adoptId`, which has asked already), and before "register" or "none", whether the list is stale (not where `ifExists: "register"` says to register
  * another one). A preview, and the look for what a lost response of this run made, ask neither.

@@ -7,10 +7,10 @@ import type { Context } from "../context";
 import { PendingError } from "../errors";
 import { evidenceOfPending, isFit } from "../facts/registrationEvidence";
 import { storedSpelling } from "../facts/same";
-import type { Listing } from "../facts/service";
 import { endpointsLike, keyOf, type UrlAndType } from "../facts/urlAndType";
-import { type EndpointInputs, type EndpointState, type PendingState, stateOf } from "../state";
-import type { Conclusions } from "./conclusion";
+import type { Listing } from "../service";
+import { type EndpointInputs, type EndpointState, type PendingState, recognitionOf, stateOf } from "../state";
+import type { Conclusions } from "./conclude";
 import { endpointOf, isStop } from "./decide";
 import { askOtherStacks } from "./otherStacks";
 import {
@@ -183,10 +183,7 @@ export class Registrar {
   }
 
   #created(inputs: EndpointInputs, { endpoint, registeredAt }: Given): Created {
-    const recognition = {
-      ...storedSpelling(inputs.url, endpoint.url),
-      ...(registeredAt !== undefined && { registeredAt }),
-    };
+    const recognition = recognitionOf({ ...storedSpelling(inputs.url, endpoint.url), registeredAt });
     return { id: endpoint.id, outs: stateOf(endpoint, inputs, { ...this.context.origin, ...recognition }) };
   }
 

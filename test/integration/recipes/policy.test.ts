@@ -12,7 +12,7 @@ import {
 } from "@pulumi/pulumi/proto/analyzer_pb";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import * as ts from "typescript";
-import { UNKNOWN_VALUE } from "../../../src/shared/inputs";
+import { UNKNOWN_VALUE } from "../../../src/shared/optionChecks";
 import { NATIVE_TYPE_TOKEN, TYPE_TOKEN, VALIDATION_TYPE_TOKEN } from "../../../src/shared/permanent";
 import { makeFolder, removeFolders } from "../../receiver/readme/app";
 import { snippetsOf } from "../../receiver/readme/snippets";

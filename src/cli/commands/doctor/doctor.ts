@@ -13,7 +13,7 @@ import type { Finding } from "./finding";
 import { type Gone, goneOf, withSuccessors } from "./gone";
 import { listFindings } from "./listFindings";
 import { notCheckedIn } from "./notChecked";
-import { findingOf, KEY_COMMAND, keysOfAccount, settingsFindings, shownSettings } from "./settings";
+import { findingOf, KEY_COMMAND, keysOfAccount, settingsFindings, shownSettings } from "./settingsFindings";
 import { gaps, stackFindings } from "./stackFindings";
 import { storedOrigin } from "./storedSettings";
 import { readVersions, versionFindings } from "./versions";

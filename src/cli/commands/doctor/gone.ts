@@ -9,8 +9,8 @@ import { namesOf } from "../../../shared/urn";
 import { joined } from "../../../shared/words";
 import { type Entry, type Inventory, unmanagedIn } from "../../inventory/inventory";
 import type { StackResource } from "../../inventory/owner";
+import { unlocking } from "../../inventory/runUnderWay";
 import type { KnownStack } from "../../inventory/stacks";
-import { unlocking } from "../../inventory/work";
 import type { Account } from "../../withAccount";
 
 /** A resource whose endpoint the service has confirmed to have no longer. */

@@ -7,7 +7,8 @@ import { COMMAND, quoted } from "../../../shared/commandLine";
 import { foreign } from "../../../shared/escape";
 import type { Origin } from "../../../shared/permanent";
 import { namesOf } from "../../../shared/urn";
-import { LOST_STATE } from "../../errors";
+import { LOST_STATE } from "../../docs";
+import { lineOf } from "../../errors";
 import { type KnownStack, recordedWithSettings, type Stacks, selectedIn } from "../../inventory/stacks";
 import { NO_BACKEND, type Pulumi } from "../../pulumi";
 import type { Context } from "../../run";
@@ -52,14 +53,15 @@ function goingTo({ PULUMI_BACKEND_URL }: NodeJS.ProcessEnv): string {
 
 /** Says why the settings could not be read, or the service not be asked. @param account undefined in the first case */
 export function findingOf(
-  { code, detail }: CodedError,
+  error: CodedError,
   account: Account | undefined,
   { env, pulumi }: Pick<Context, "env" | "pulumi">,
   stacks: Stacks,
 ): Finding {
+  const { code, detail } = error;
   const { withStack } = pulumi;
   const selected = selectedIn(stacks.known);
-  const finding = { level: "error", code, message: detail } as const;
+  const finding = { level: "error", code, message: lineOf(error) } as const;
   if (code === "UNAUTHORIZED")
     return {
       ...finding,

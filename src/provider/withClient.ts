@@ -1,6 +1,6 @@
 import type { WebhooksClient } from "../client/client";
-import type { ResolvedSettings } from "../provider/settings";
-import { describeResponse, hasResponse } from "../provider/shownResponse";
+import type { ResolvedSettings } from "./settings";
+import { describeResponse, hasResponse } from "./shownResponse";
 
 /** Opens the service for some work, and closes it. A refusal is shown by `warn`, if the settings say so. */
 export async function withClient<T>(

@@ -12,7 +12,7 @@ import {
   printedOnce,
   sdkBeside,
   stackConfiguration,
-} from "../../src/shared/undocumented";
+} from "../../src/shared/pulumiInternals";
 
 // Seen in Node.js 20.20, 22 and 24, and in @pulumi/pulumi 3.150 and 3.248. CI runs this on each Node.js.
 const plugin = require.resolve("@pulumi/pulumi/cmd/dynamic-provider/index.js");

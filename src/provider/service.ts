@@ -4,11 +4,11 @@ import {
   type Registration,
   WebhookEndpointNotFoundError,
   type WebhooksClient,
-} from "../../client";
-import type { Clock } from "../../client/clock";
-import { type Row, rowsOf } from "../../client/endpoint";
-import type { EngineLog } from "../engine";
-import { describeResponse, hasResponse } from "../shownResponse";
+} from "../client";
+import type { Clock } from "../client/clock";
+import { type Row, rowsOf } from "../client/endpoint";
+import type { EngineLog } from "./engine";
+import { describeResponse, hasResponse } from "./shownResponse";
 
 /** How long one list serves, in milliseconds. The reads of a run, and its registrations, come within moments of each other. */
 const LIST_LIFETIME_MS = 10_000;

@@ -1,4 +1,5 @@
-import type { DeliveryRecord, EmulatedEvent, LoggedAttempt } from "./event";
+import type { DeliveryRecord, LoggedAttempt } from "./deliveryRecord";
+import type { EmulatedEvent } from "./event";
 import type { Fault, FaultOptions } from "./faults";
 import type { LoggedRequest } from "./loggedRequest";
 import type { EmulatedEndpoint, EmulatedEndpointType, EndpointInput } from "./registry";
