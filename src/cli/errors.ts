@@ -1,4 +1,4 @@
-import type { EmulatorErrorCode } from "../emulator/errors";
+import type { EmulatorErrorCode } from "../emulator/emulatorError";
 import type { EndpointErrorCode } from "../provider/errors";
 import { CodedError } from "../shared/codedError";
 import type { ReceiverConfigErrorCode } from "../stack/receiverConfigFormat";

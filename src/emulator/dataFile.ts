@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { isRecord, parseJson } from "../shared/json";
 import { shown } from "../shared/masking";
-import { EmulatorError } from "./errors";
+import { EmulatorError } from "./emulatorError";
 import type { EmulatedEndpoint } from "./registry";
 import type { Secrets } from "./secrets";
 

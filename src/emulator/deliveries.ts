@@ -5,7 +5,7 @@ import { postDelivery } from "../shared/post";
 import { isSuccess } from "../shared/status";
 import { newMessageId, signedHeaders } from "../signature/sign";
 import type { DeliveryRecord, EndpointDelivery, LoggedAttempt, OpenAttempt } from "./deliveryRecord";
-import { EmulatorError } from "./errors";
+import { EmulatorError } from "./emulatorError";
 import { type EmulatedEvent, tampered } from "./event";
 import { NewestEntries } from "./newestEntries";
 import { DEFAULT_ACCOUNT, type Parts } from "./options";

@@ -1,6 +1,6 @@
 export type { DeliveryRecord, EndpointDelivery, LoggedAttempt } from "./deliveryRecord";
+export { EmulatorError, type EmulatorErrorCode } from "./emulatorError";
 export type { Emulator } from "./emulatorInterface";
-export { EmulatorError, type EmulatorErrorCode } from "./errors";
 export type { EmulatedEvent, EventTarget } from "./event";
 export {
   FAULT_KINDS,

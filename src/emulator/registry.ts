@@ -1,5 +1,5 @@
 import type { EndpointType } from "../shared/endpointType";
-import { EmulatorError } from "./errors";
+import { EmulatorError } from "./emulatorError";
 
 /** The types of endpoints. Each has signing secrets of its own. */
 export type EmulatedEndpointType = EndpointType;

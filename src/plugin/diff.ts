@@ -1,5 +1,5 @@
 import * as proto from "@pulumi/pulumi/proto/provider_pb";
-import type { Properties } from "../provider/facts/resource";
+import type { Properties } from "../provider/facts/exportedState";
 import type { Verbs } from "./resources";
 
 /**

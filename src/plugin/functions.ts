@@ -1,5 +1,5 @@
-import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "../program/lookup";
-import type { Properties } from "../provider/facts/resource";
+import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "../program/lookUpEndpoints";
+import type { Properties } from "../provider/facts/exportedState";
 import { foreign } from "../shared/escape";
 import type { schema } from "./schema";
 

@@ -4,7 +4,7 @@ import * as proto from "@pulumi/pulumi/proto/provider_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { Engine } from "../provider/engine";
-import type { Properties } from "../provider/facts/resource";
+import type { Properties } from "../provider/facts/exportedState";
 import type { Configuration } from "../provider/settings";
 import { UNKNOWN_VALUE } from "../shared/optionChecks";
 import { detailedDiff } from "./diff";

@@ -1,4 +1,4 @@
-import type { Properties } from "../provider/facts/resource";
+import type { Properties } from "../provider/facts/exportedState";
 import { SECRET_INPUT, URN_INPUT } from "../provider/hiddenInputs";
 import type { Configuration } from "../provider/settings";
 import type { RunOptions } from "../provider/startRun";

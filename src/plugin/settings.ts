@@ -1,4 +1,4 @@
-import type { Properties } from "../provider/facts/resource";
+import type { Properties } from "../provider/facts/exportedState";
 import { type Configuration, PROVIDER_NAME_KEY, settingText } from "../provider/settings";
 import { stackConfiguration } from "../shared/pulumiInternals";
 import { isDefaultProvider } from "../shared/urn";

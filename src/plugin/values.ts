@@ -1,5 +1,5 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import type { Properties } from "../provider/facts/resource";
+import type { Properties } from "../provider/facts/exportedState";
 
 /** Properties as the verbs take them, and the names of those that are secret or hold a secret. */
 export interface FromEngine {

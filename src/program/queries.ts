@@ -4,7 +4,7 @@ import { CodedError } from "../shared/codedError";
 import { messageLine } from "../shared/escape";
 import { unknownOptions } from "../shared/optionChecks";
 import { failOnce, isMocked, withoutStack } from "../shared/pulumiInternals";
-import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "./lookup";
+import { type LookupOptions, lookUpEndpoint, lookUpEndpoints } from "./lookUpEndpoints";
 import { stackSettings } from "./stackSettings";
 import type { WebhooksProvider } from "./webhooksProvider";
 

@@ -4,9 +4,9 @@ import type { EngineLog } from "./engine";
 import type { Accounts } from "./facts/account";
 import type { Declarations } from "./facts/declarations";
 import type { Existence } from "./facts/existence";
-import type { Endpoints } from "./facts/notedEndpoints";
+import type { NotedEndpoints } from "./facts/notedEndpoints";
 import type { Stack } from "./facts/stack";
-import type { Registrations } from "./facts/unansweredRegistrations";
+import type { UnansweredRegistrations } from "./facts/unansweredRegistrations";
 import type { Service } from "./service";
 
 /** What the parts of a run share. */
@@ -16,8 +16,8 @@ export interface Context {
   /** Fires when the user cancels the run, or the engine is gone. */
   readonly cancelled: AbortSignal | undefined;
   readonly origin: Origin;
-  readonly endpoints: Endpoints;
-  readonly registrations: Registrations;
+  readonly endpoints: NotedEndpoints;
+  readonly registrations: UnansweredRegistrations;
   readonly declarations: Declarations;
   readonly service: Service;
   readonly accounts: Accounts;

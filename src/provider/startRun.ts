@@ -4,11 +4,11 @@ import type { Engine, EngineLog } from "./engine";
 import { Accounts } from "./facts/account";
 import { Declarations } from "./facts/declarations";
 import { Existence } from "./facts/existence";
-import { Endpoints } from "./facts/notedEndpoints";
+import { NotedEndpoints } from "./facts/notedEndpoints";
 import { Stack } from "./facts/stack";
 import type { PulumiCommand } from "./facts/stackSource";
 import { gracePeriodFor, WORTH_A_LINE_MS } from "./facts/time";
-import { Registrations } from "./facts/unansweredRegistrations";
+import { UnansweredRegistrations } from "./facts/unansweredRegistrations";
 import { OriginCheck } from "./originCheck";
 import { Conclusions } from "./registration/conclude";
 import { CreationCheck } from "./registration/creationCheck";
@@ -54,7 +54,11 @@ function assemble(
   const client = new WebhooksClient({ ...settings, onWait, dispatcher }, { clock, cancelled });
   const showResponsesWithout = showResponses ? settings.apiKey : undefined;
   const service = new Service(client, { clock, log, cancelled, showResponsesWithout });
-  const [endpoints, registrations, declarations] = [new Endpoints(), new Registrations(), new Declarations()];
+  const [endpoints, registrations, declarations] = [
+    new NotedEndpoints(),
+    new UnansweredRegistrations(),
+    new Declarations(),
+  ];
   const onGone = (id: string) => endpoints.noteDeleted(id);
   const onDenied = (id: string) => endpoints.noteDenied(id);
   const existence = new Existence({ service, clock, log, cancelled, onGone, onDenied });

@@ -1,5 +1,5 @@
 import type { Surroundings } from "../../src/cli/run";
-import type { Deployment, Resource } from "../../src/provider/facts/resource";
+import type { Deployment, Resource } from "../../src/provider/facts/exportedState";
 import { originOf } from "../../src/provider/state";
 import { AFTER_INPUT, TYPE_TOKEN } from "../../src/shared/permanent";
 import { API_KEY, fakePulumi } from "./running";

@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
-import { dataOf, type Entry, inventoryOf } from "../../src/cli/inventory/inventory";
+import { type Entry, inventoryOf } from "../../src/cli/inventory/inventory";
+import { dataOf } from "../../src/cli/inventory/printEntries";
 import type { KnownStack } from "../../src/cli/inventory/stacks";
-import type { Deployment } from "../../src/provider/facts/resource";
+import type { Deployment } from "../../src/provider/facts/exportedState";
 import { StackState } from "../../src/provider/facts/stackState";
 import { NATIVE_TYPE_TOKEN } from "../../src/shared/permanent";
 import { interrupted, pendingResource, recorded, SECRET_URL } from "./backend";

@@ -1,5 +1,5 @@
 import { type Emulator, startEmulator } from "../../src/emulator";
-import type { Deployment } from "../../src/provider/facts/resource";
+import type { Deployment } from "../../src/provider/facts/exportedState";
 import { type Backend, backend, interrupted, recorded, SECRET_URL } from "./backend";
 import { API_KEY, run } from "./running";
 

@@ -1,5 +1,5 @@
 import { type Emulator, startEmulator } from "../../src/emulator";
-import { lookUpEndpoint, lookUpEndpoints } from "../../src/program/lookup";
+import { lookUpEndpoint, lookUpEndpoints } from "../../src/program/lookUpEndpoints";
 
 const warnings: string[] = [];
 let emulator: Emulator;

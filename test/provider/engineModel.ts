@@ -1,4 +1,4 @@
-import { type Deployment, providerNameOf, type Resource } from "../../src/provider/facts/resource";
+import { type Deployment, providerNameOf, type Resource } from "../../src/provider/facts/exportedState";
 import { ORGANIZATION_INPUT, ROOT_INPUT, SECRET_INPUT, URN_INPUT } from "../../src/provider/hiddenInputs";
 import type { EndpointInputs } from "../../src/provider/state";
 import { UNKNOWN_VALUE } from "../../src/shared/optionChecks";

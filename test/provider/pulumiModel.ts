@@ -1,4 +1,4 @@
-import type { Deployment } from "../../src/provider/facts/resource";
+import type { Deployment } from "../../src/provider/facts/exportedState";
 import type { PulumiCommandResult } from "../../src/shared/pulumiCommand";
 import type { Stack } from "./engineModel";
 

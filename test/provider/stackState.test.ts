@@ -1,4 +1,4 @@
-import type { Deployment, Resource } from "../../src/provider/facts/resource";
+import type { Deployment, Resource } from "../../src/provider/facts/exportedState";
 import { StackState } from "../../src/provider/facts/stackState";
 import { keyOf } from "../../src/provider/facts/urlAndType";
 import { NATIVE_TYPE_TOKEN, TYPE_TOKEN } from "../../src/shared/permanent";

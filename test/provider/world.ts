@@ -1,4 +1,4 @@
-import { providerNameOf, type Resource, wantedBy } from "../../src/provider/facts/resource";
+import { providerNameOf, type Resource, wantedBy } from "../../src/provider/facts/exportedState";
 import { keyOf, type UrlAndType } from "../../src/provider/facts/urlAndType";
 import { PROVIDER_NAME_KEY } from "../../src/provider/settings";
 

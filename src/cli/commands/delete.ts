@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { Argument, Option } from "commander";
 import type { Existence } from "../../provider/facts/existence";
-import { wantedBy } from "../../provider/facts/resource";
+import { wantedBy } from "../../provider/facts/exportedState";
 import { CodedError } from "../../shared/codedError";
 import { COMMAND, quoted } from "../../shared/commandLine";
 import { ENDPOINT_TYPES, type EndpointType } from "../../shared/endpointType";
@@ -11,16 +11,9 @@ import { countOf } from "../../shared/words";
 import { duration } from "../duration";
 import { CliError } from "../errors";
 import { existenceIn } from "../existence";
-import {
-  dataOf,
-  type Entry,
-  type Inventory,
-  namedEntries,
-  printTable,
-  takeInventory,
-  whyHeld,
-} from "../inventory/inventory";
+import { type Entry, type Inventory, namedEntries, takeInventory, whyHeld } from "../inventory/inventory";
 import { describeOwned, toSettle, unansweredIn } from "../inventory/owner";
+import { dataOf, printTable } from "../inventory/printEntries";
 import { jsonOption, stackOption, yesOption } from "../options";
 import type { Context, Subcommand } from "../run";
 import { confirm } from "../terminal";

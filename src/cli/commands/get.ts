@@ -1,5 +1,6 @@
 import { Argument } from "commander";
-import { dataOf, entryOf, printTable, takeInventory } from "../inventory/inventory";
+import { entryOf, takeInventory } from "../inventory/inventory";
+import { dataOf, printTable } from "../inventory/printEntries";
 import { allOption, jsonOption, stackOption } from "../options";
 import type { Subcommand } from "../run";
 import { withAccount } from "../withAccount";

@@ -1,7 +1,8 @@
 import { Option } from "commander";
 import { COMMAND } from "../../shared/commandLine";
 import { countOf } from "../../shared/words";
-import { dataOf, printTable, takeInventory } from "../inventory/inventory";
+import { takeInventory } from "../inventory/inventory";
+import { dataOf, printTable } from "../inventory/printEntries";
 import { recordedWithSettings } from "../inventory/stacks";
 import { allOption, jsonOption, stackOption } from "../options";
 import type { Subcommand } from "../run";

@@ -1,6 +1,6 @@
 import type { Endpoint } from "../../client";
+import { type Resource, wantedBy } from "../../provider/facts/exportedState";
 import { evidenceOf, isFit } from "../../provider/facts/registrationEvidence";
-import { type Resource, wantedBy } from "../../provider/facts/resource";
 import { keyOf } from "../../provider/facts/urlAndType";
 import { CLEAR_OPERATIONS, quoted } from "../../shared/commandLine";
 import { describeResource, SELF_MANAGED } from "../../shared/urn";

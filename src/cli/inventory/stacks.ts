@@ -1,5 +1,10 @@
 import { createHash } from "node:crypto";
-import { type Deployment, hasEndpoint, providerNameOf, type Resource } from "../../provider/facts/resource";
+import {
+  type Deployment,
+  hasEndpoint,
+  providerNameOf,
+  type Resource,
+} from "../../provider/facts/exportedState";
 import { mayHaveEndpoint, StackState } from "../../provider/facts/stackState";
 import { inParallel } from "../../shared/inParallel";
 import { isEndpointToken } from "../../shared/permanent";

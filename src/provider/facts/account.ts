@@ -5,7 +5,7 @@ import { isPendingId, type Origin } from "../../shared/permanent";
 import { EndpointError } from "../errors";
 import type { Service } from "../service";
 import type { EndpointState } from "../state";
-import { hasEndpoint, isReplaced, providerNameOf, type Resource, wantedBy } from "./resource";
+import { hasEndpoint, isReplaced, providerNameOf, type Resource, wantedBy } from "./exportedState";
 import { isAsRecorded } from "./same";
 import type { Stack } from "./stack";
 

@@ -9,7 +9,7 @@ type Note = "given" | "replaced" | "named" | "read" | "deleted" | "denied";
  * What this run knows about endpoints, by their ids. The plugin is a process of its own for each provider and command, so the engine's
  * calls for all resources of a provider end up here (engine rule 14).
  */
-export class Endpoints {
+export class NotedEndpoints {
   readonly #notes = new Map<string, Set<Note>>();
   /** When those were made that resources of the stack have, or had: several with one id, where the service uses ids again. */
   readonly #times = new Map<string, RecordedTimes[]>();

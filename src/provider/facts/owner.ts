@@ -3,7 +3,7 @@ import { quoted } from "../../shared/commandLine";
 import { foreign } from "../../shared/escape";
 import { nameOf } from "../../shared/urn";
 import type { Context } from "../context";
-import type { Resource } from "./resource";
+import type { Resource } from "./exportedState";
 import type { StackState } from "./stackState";
 
 /**

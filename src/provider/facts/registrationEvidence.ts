@@ -1,7 +1,7 @@
 import type { Endpoint } from "../../client";
 import { AFTER_INPUT, isPendingId, type PendingRegistration } from "../../shared/permanent";
 import type { PendingState } from "../state";
-import { type Resource, wantedBy } from "./resource";
+import { type Resource, wantedBy } from "./exportedState";
 import { isInWindow, parseTimestamp } from "./time";
 import { keyOf } from "./urlAndType";
 

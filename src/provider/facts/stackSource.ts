@@ -4,7 +4,7 @@ import { inParallel } from "../../shared/inParallel";
 import { isRecord, parseJson } from "../../shared/json";
 import { quotedError, runPulumi } from "../../shared/pulumiCommand";
 import { SELF_MANAGED, stackOf } from "../../shared/urn";
-import type { Deployment } from "./resource";
+import type { Deployment } from "./exportedState";
 
 /** How long the CLI may take to print something, in milliseconds. */
 const TIMEOUT_MS = 60_000;

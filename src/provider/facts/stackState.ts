@@ -1,7 +1,6 @@
 import type { Endpoint } from "../../client";
 import { isEndpointToken, isPendingId, type Origin } from "../../shared/permanent";
 import { sameUrl } from "../../shared/url";
-import { afterOf, type Evidence, evidenceOf } from "./registrationEvidence";
 import {
   type Deployment,
   hasEndpoint,
@@ -9,7 +8,8 @@ import {
   type Resource,
   type Wanted,
   wantedBy,
-} from "./resource";
+} from "./exportedState";
+import { afterOf, type Evidence, evidenceOf } from "./registrationEvidence";
 import { isAsRecorded, isMadeLater, nearlySameUrl } from "./same";
 import { keyOf } from "./urlAndType";
 

@@ -4,7 +4,7 @@ import { type Evidence, evidenceOfPending } from "./registrationEvidence";
 import { keyOf, type UrlAndType } from "./urlAndType";
 
 /** What this run knows about registrations that got no usable response: its own, and those of pending resources. */
-export class Registrations {
+export class UnansweredRegistrations {
   /** The pending resources that `diff`, `read` or `delete` was asked about, by url and type. */
   readonly #pending = new Map<string, Map<string, Evidence>>();
   /** The registrations of this run that failed so, by url and type. */

@@ -1,8 +1,8 @@
 import type { Endpoint, EndpointList } from "../../client";
 import { sameUrl } from "../../shared/url";
+import type { Wanted } from "../facts/exportedState";
 import { countsAsEqual, forbidsAdoption, isOtherType, type OtherTypeOwner, type Owner } from "../facts/owner";
 import type { Evidence } from "../facts/registrationEvidence";
-import type { Wanted } from "../facts/resource";
 import { nearlySameUrl } from "../facts/same";
 import type { Proof } from "../facts/stack";
 import { LAG_MS } from "../facts/time";

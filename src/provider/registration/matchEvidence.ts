@@ -1,8 +1,8 @@
 import type { Endpoint, EndpointList } from "../../client";
 import { sameUrl } from "../../shared/url";
+import type { Wanted } from "../facts/exportedState";
 import { describeOwner, isOtherType, mayBeMadeHere, type OwnerOf } from "../facts/owner";
 import { type Evidence, isFit } from "../facts/registrationEvidence";
-import type { Wanted } from "../facts/resource";
 import { nearlySameUrl } from "../facts/same";
 import { parseTimestamp } from "../facts/time";
 

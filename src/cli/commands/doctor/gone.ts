@@ -1,7 +1,7 @@
 import type { EndpointList } from "../../../client";
 import { rowsOf } from "../../../client/endpoint";
 import type { Existence } from "../../../provider/facts/existence";
-import { wantedBy } from "../../../provider/facts/resource";
+import { wantedBy } from "../../../provider/facts/exportedState";
 import { keyOf } from "../../../provider/facts/urlAndType";
 import { quoted } from "../../../shared/commandLine";
 import { foreign } from "../../../shared/escape";

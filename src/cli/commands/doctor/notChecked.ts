@@ -1,4 +1,4 @@
-import { providerNameOf, wantedBy } from "../../../provider/facts/resource";
+import { providerNameOf, wantedBy } from "../../../provider/facts/exportedState";
 import { COMMAND, quoted } from "../../../shared/commandLine";
 import { type KnownStack, selectedIn } from "../../inventory/stacks";
 import type { Pulumi } from "../../pulumi";

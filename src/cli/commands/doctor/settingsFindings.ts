@@ -1,6 +1,6 @@
 import { type EndpointList, WebhookEndpointNotFoundError } from "../../../client";
 import { describeOtherAccount, forgetting, keysOf } from "../../../provider/facts/account";
-import type { Resource } from "../../../provider/facts/resource";
+import type { Resource } from "../../../provider/facts/exportedState";
 import { SETTING_NAMES, SETTINGS } from "../../../provider/settings";
 import type { CodedError } from "../../../shared/codedError";
 import { COMMAND, quoted } from "../../../shared/commandLine";

@@ -1,4 +1,4 @@
-import type { Resource } from "../../../provider/facts/resource";
+import type { Resource } from "../../../provider/facts/exportedState";
 import { CLEAR_OPERATIONS, commandFor, quoted } from "../../../shared/commandLine";
 import { isPendingId } from "../../../shared/permanent";
 import { describeResource, namesOf } from "../../../shared/urn";

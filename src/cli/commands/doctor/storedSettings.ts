@@ -1,4 +1,4 @@
-import { type Deployment, providerNameOf, type Resource } from "../../../provider/facts/resource";
+import { type Deployment, providerNameOf, type Resource } from "../../../provider/facts/exportedState";
 import { resolveSettings, settingText } from "../../../provider/settings";
 import { originOf } from "../../../provider/state";
 import { parseJson } from "../../../shared/json";
