@@ -1,6 +1,5 @@
 import { ENDPOINT_TYPES } from "../shared/endpointType";
-import { keysOf } from "../signature/secret";
-import { newSecret } from "../signature/sign";
+import { keysOf, newSecret } from "../signature/secret";
 import type { EmulatedEndpointType } from "./registry";
 
 /** One secret, several during a rotation (newest first), or either of these for each endpoint type. */

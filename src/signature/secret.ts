@@ -1,4 +1,4 @@
-import { createHash, createSecretKey, type KeyObject } from "node:crypto";
+import { createHash, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import { CodedError, KIND } from "../shared/codedError";
 
 const PREFIX = "whsec_";
@@ -105,4 +105,9 @@ export function keysOf(secrets: string | readonly string[]): readonly KeyObject[
 export function fingerprintOf(secrets: readonly string[]): string {
   const text = JSON.stringify(["webhook receiver", ...[...secrets].sort()]);
   return createHash("sha256").update(text).digest("hex").slice(0, 12);
+}
+
+/** Returns a new signing secret. */
+export function newSecret(): string {
+  return `${PREFIX}${randomBytes(32).toString("base64")}`;
 }

@@ -64,11 +64,6 @@ export function signedHeaders(delivery: SignOptions): SignedHeaders & { readonly
   return { "content-type": "application/json", ...sign(delivery) };
 }
 
-/** Returns a new signing secret. */
-export function newSecret(): string {
-  return `whsec_${randomBytes(32).toString("base64")}`;
-}
-
 /** Returns a new `webhook-id`. */
 export function newMessageId(prefix = "msg_"): string {
   return `${prefix}${randomBytes(12).toString("hex")}`;

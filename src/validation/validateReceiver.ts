@@ -3,8 +3,8 @@ import { MOST_SECONDS } from "../shared/optionChecks";
 import { type DeliveryResponse, postDelivery, textOf } from "../shared/post";
 import { problemOfReceiverUrl } from "../shared/url";
 import { VALIDATION_EVENT, VALIDATION_ID } from "../signature/event";
-import { fingerprintOf } from "../signature/secret";
-import { newMessageId, newSecret, signedHeaders } from "../signature/sign";
+import { fingerprintOf, newSecret } from "../signature/secret";
+import { newMessageId, signedHeaders } from "../signature/sign";
 import { isTemporary, type Problem, problemOf } from "./problem";
 
 /** Options of `validateReceiver`. */

@@ -9,7 +9,7 @@ import type { Wanted } from "../facts/exportedState";
 import { describeOwner, howToHandOver, isOtherType } from "../facts/owner";
 import type { IfExists } from "../settings";
 import type { Shown, Stop } from "./decide";
-import { shownStored } from "./storedUrl";
+import { shownStored } from "./shownStoredUrl";
 
 /** What a refusal depends on besides the decision. */
 interface Circumstances {

@@ -22,7 +22,7 @@ import {
   otherIpPending,
   refusalOf,
 } from "./refusals";
-import { otherSpellingWarning } from "./storedUrl";
+import { otherSpellingWarning } from "./shownStoredUrl";
 
 /** What a resource gets. */
 interface Given {
