@@ -47,7 +47,7 @@ export class WebhooksClient {
       name: "register",
       method: "POST",
       url: this.#url,
-      body: JSON.stringify({ url, type, ip }),
+      body: JSON.stringify({ url, type, ip } satisfies Record<keyof Registration, unknown>),
       description: `register a webhook endpoint for ${describeUrl(url)} (${type})`,
       parse: ({ body }) => parseEndpoint(parseBody(body)),
     };

@@ -8,7 +8,7 @@ import { EndpointError } from "../errors";
 import type { Proof } from "../facts/stack";
 import type { OtherStacks } from "../facts/stackSource";
 import { StackState } from "../facts/stackState";
-import { howToMoveHere } from "./refusals";
+import { howToMoveHere } from "./waysOn";
 
 /**
  * Looks whether a `WebhookEndpoint` of another stack has an endpoint that a resource is to adopt. What was not read stops nothing, and

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Endpoint, type EndpointList, WebhookRegistrationError } from "../../client";
+import { type Endpoint, type EndpointList, type Registration, WebhookRegistrationError } from "../../client";
 import { foreign } from "../../shared/escape";
 import { PENDING_PREFIX } from "../../shared/permanent";
 import { describeUrl } from "../../shared/url";
@@ -122,7 +122,8 @@ export class Registrar {
       [processSentAt, serviceSentAt] = [clock.now(), service.time()];
     };
     try {
-      const endpoint = await service.register({ url, type, ip }, noteSent);
+      const registration = { url, type, ip } satisfies Record<keyof Registration, unknown>;
+      const endpoint = await service.register(registration, noteSent);
       const { id } = endpoint;
       const isListed = list.rowsById.has(id) && !endpoints.isDeleted(id);
       // It was there if the list had it, or this run gave it; and what a partial list lacks, if a resource has or had it. What a complete list lacks
