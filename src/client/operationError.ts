@@ -6,7 +6,7 @@ import { WebhookEndpointNotFoundError, WebhookError, WebhookRegistrationError } 
 import type { Operation } from "./operation";
 
 /** How an operation failed. */
-export interface OperationFailure {
+interface OperationFailure {
   readonly code: WebhookErrorCode;
   readonly attempts: number;
   /** The last attempt; undefined before the first. */

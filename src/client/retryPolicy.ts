@@ -7,7 +7,7 @@ import { type HttpResponse, serverTimeOf } from "./response";
 export type Verdict = { readonly succeeded: true; readonly response: HttpResponse } | FailedVerdict;
 
 /** What a failed attempt means. */
-export interface FailedVerdict {
+interface FailedVerdict {
   readonly succeeded: false;
   readonly code: WebhookErrorCode;
   /** True if the same request may be sent again: after the pause if there is one, and after a backoff otherwise. */

@@ -6,7 +6,7 @@ import type { EmulatedEndpoint } from "./registry";
 import type { Secrets } from "./secrets";
 
 /** What survives a restart. */
-export interface SavedData {
+interface SavedData {
   readonly apiKey?: string;
   readonly secrets?: Secrets["byType"];
   readonly endpoints: readonly EmulatedEndpoint[];

@@ -84,10 +84,17 @@ export function stateOf({ first, attempts }: ShownDelivery): keyof typeof STATES
   const genuine = attempts.filter(isGenuine);
   const judged = genuine.length === 0 ? attempts : genuine;
   if (judged.some(({ status }) => isSuccess(status))) return "delivered";
-  const { tampered, status, retryInMs } = judged.at(-1) ?? first;
+  const last = judged.at(-1) ?? first;
   // No response, or one from a wrong path or of a server that failed, is no sign that the receiver verifies.
-  if (tampered && isRefusal(status)) return "forgery refused";
-  return retryInMs == null ? "failed" : "retrying";
+  if (last.tampered && toneOf(last) === "good") return "forgery refused";
+  return last.retryInMs == null ? "failed" : "retrying";
+}
+
+/** Returns what an attempt says about the receiver: as it should be, or not. */
+export function toneOf({ tampered = false, status }: ShownAttempt): Tone {
+  if (status === undefined) return "busy";
+  const isGood = tampered ? isRefusal(status) : isSuccess(status);
+  return isGood ? "good" : "bad";
 }
 
 export function isGenuine({ replayed, tampered }: ShownAttempt): boolean {

@@ -1,5 +1,4 @@
 import { parseJson } from "../shared/json";
-import { isSuccess } from "../shared/status";
 import {
   actionButton,
   addressOf,
@@ -23,6 +22,7 @@ import {
   type ShownDelivery,
   STATES,
   stateOf,
+  toneOf,
 } from "./deliveries";
 import { type Html, html } from "./html";
 import type { PageSource } from "./source";
@@ -94,13 +94,11 @@ function attemptDetails(attempt: ShownAttempt, isOpen: boolean): Html {
   const { tampered = false, replayed, durationMs = 0, retryInMs } = attempt;
   const sent = tampered ? "Tampered" : `Attempt ${attempt.attempt}`;
   const name = replayed ? `Replay of ${sent.toLowerCase()}` : sent;
-  const isWaiting = status === undefined;
-  const result = isWaiting ? "waiting" : (status ?? error ?? "no response");
-  const tone = isWaiting ? "busy" : isSuccess(status) === tampered ? "bad" : "good";
+  const result = status === undefined ? "waiting" : (status ?? error ?? "no response");
   const next = retryInMs != null && html`<span class="soft">next ${time(at + durationMs + retryInMs)}</span>`;
   const lines = headersOf(attempt).map(([header, value]) => `${header}: ${value}`);
   return html`<details id="a${number}"${isOpen && html` open`}>
-<summary id="s${number}"><strong>${name}</strong> ${time(at)} ${badge(tone, result)} <span class="soft">${durationMs} ms</span> ${next}</summary>
+<summary id="s${number}"><strong>${name}</strong> ${time(at)} ${badge(toneOf(attempt), result)} <span class="soft">${durationMs} ms</span> ${next}</summary>
 ${note !== undefined && html`<p>${note}</p>`}
 <h3>Request</h3>${message(`q${number}`, lines, indentedOnce(attempt, readable(body)))}
 <h3>Response</h3>${message(`r${number}`, [`status: ${result}`], indented(response))}</details>`;

@@ -73,7 +73,7 @@ export interface ResolvedSettings {
   readonly showResponses: boolean;
   /** For resources that do not say it themselves. */
   readonly ifExists: IfExists;
-  /** The name of the `WebhooksProvider`; empty for the default provider, and for one in the state of release 0.1.0. */
+  /** The name of the `WebhooksProvider`; empty for the default provider. */
   readonly providerName: string;
 }
 

@@ -51,7 +51,7 @@ export interface Origin {
   provider?: string;
 }
 
-/** What `create` records of a registration, so that a later run knows the endpoint again. States of earlier releases lack it. */
+/** What `create` records of a registration, so that a later run knows the endpoint again. A state may lack it. */
 export interface Recognition {
   /** When the response arrived, in milliseconds on the service's clock, to the second. Absent if the service tells no time, or it was adopted. */
   registeredAt?: number;

@@ -3,7 +3,7 @@ import { Server } from "node:net";
 import { parseJson } from "./json";
 
 // What this package uses of Node.js and Pulumi that their documentation does not promise. Each function says what happens where it is
-// gone: nothing is lost but what it adds. `test/shared/undocumented.test.ts` shows that the tested versions have it, and what is without.
+// gone: nothing is lost but what it adds. Its test shows that the tested versions have it, and what is without.
 
 /** The path of the request that the engine sends when the user cancels the run. */
 const CANCEL_PATH = "/pulumirpc.ResourceProvider/Cancel";

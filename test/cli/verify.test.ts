@@ -125,6 +125,20 @@ test("a delivery that verifies is shown with the fingerprint of its secret, and 
   );
 });
 
+test.each([
+  [300, true],
+  [0, false],
+])(
+  "with a tolerance of %i, an old capture is said to be refused now: %s",
+  async (toleranceSeconds, isSaid) => {
+    const receiver = { ...receiverOutput([SECRET]), toleranceSeconds };
+    const { stderr } = await run(["verify", "--capture", captureOf(JSON_TEXT)], {
+      pulumi: fakePulumi({ outputs: { receiver } }),
+    });
+    expect(stderr.includes("refuses it now as too old")).toBe(isSaid);
+  },
+);
+
 test("a delivery that does not verify is explained, and the exit status is 1", async () => {
   const path = captureOf(JSON.stringify(DATA, null, 2));
   const { status, stdout } = await run(["verify", "--capture", path], { pulumi });

@@ -1,5 +1,5 @@
 import type { EmulatorOptions } from "../../src/emulator";
-import { deliveriesOf, type ShownAttempt, stateOf } from "../../src/page/deliveries";
+import { deliveriesOf, type ShownAttempt, stateOf, toneOf } from "../../src/page/deliveries";
 import { verify } from "../../src/signature";
 import { type Reaction, receiver } from "../emulator/receiver";
 import { A } from "../emulator/signing";
@@ -75,6 +75,17 @@ describe("the state of a delivery", () => {
     ["forgery accepted", [attempt(1, 204), attempt(2, 204, tampered)]],
   ])("a delivery is %s after its attempts", (state, attempts) => {
     expect(deliveriesOf(attempts).map(stateOf)).toEqual([state]);
+  });
+
+  test.each([
+    [undefined, "busy", "busy"],
+    [204, "good", "bad"],
+    [401, "bad", "good"],
+    [404, "bad", "bad"],
+    [500, "bad", "bad"],
+    [null, "bad", "bad"],
+  ])("the status %s is %s for an attempt, and %s for a forgery", (status, genuine, forged) => {
+    expect([attempt(1, status), attempt(1, status, tampered)].map(toneOf)).toEqual([genuine, forged]);
   });
 });
 

@@ -25,6 +25,10 @@ test.each<[string | null, number | undefined]>([
   ["2026-01-01 12:00:00 whatever UTC", undefined],
   ["Tue, 3rd of June (about noon)", undefined],
   ["yesterday", undefined],
+  // What a service says that does not know the time.
+  ["0001-01-01T00:00:00Z", undefined],
+  ["1970-01-01T00:00:00.000Z", undefined],
+  ["0000000000", undefined],
   ["7", undefined],
   [null, undefined],
 ])("the timestamp %s is read as %s", (timestamp, expected) => {

@@ -12,9 +12,6 @@ import { type Owner, ownersIn, type StackResource } from "./owner";
 import { describeWork } from "./runUnderWay";
 import { type KnownStack, NO_STACK, readStacks, type Stacks } from "./stacks";
 
-/** An earlier time is not a real one: a service that does not know it may say year 1, or 1970. */
-const FIRST_TIME = Date.UTC(1971, 0, 1);
-
 /** An endpoint at the service, and who has it. */
 export interface Entry {
   readonly endpoint: Endpoint;
@@ -91,7 +88,7 @@ export function inventoryOf(list: EndpointList, stacks: Stacks, timeoutMs: numbe
 
 function ageOf({ createdAt }: Endpoint, { serverTime }: EndpointList): number | undefined {
   const made = parseTimestamp(createdAt);
-  if (serverTime === null || made === undefined || made < FIRST_TIME) return undefined;
+  if (serverTime === null || made === undefined) return undefined;
   // The Date header has whole seconds, so what was made in this second seems to be of the next.
   return Math.max(0, serverTime - made);
 }

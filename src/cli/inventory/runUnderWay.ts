@@ -21,7 +21,7 @@ export interface ListedStack {
 }
 
 /** A stack, and what its state shows. */
-export interface Questioned extends StackName {
+interface Questioned extends StackName {
   readonly listed: ListedStack;
   /** Whether an operation in its state has not ended. */
   readonly hasOperations: boolean;

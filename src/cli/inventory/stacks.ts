@@ -45,7 +45,7 @@ export interface KnownStack {
   readonly work: Work;
 }
 
-export interface Unreadable {
+interface Unreadable {
   /** The stack's name; undefined if it is the list of stacks that cannot be read. */
   readonly stack: string | undefined;
   /** What cannot be read, and why: such as "the stack prod cannot be read: it is denied". */

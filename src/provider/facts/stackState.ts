@@ -14,7 +14,7 @@ import { isAsRecorded, isMadeLater, nearlySameUrl } from "./same";
 import { keyOf } from "./urlAndType";
 
 /** Whose evidence is wanted: that of an endpoint of one provider, and of the resources that declare it. */
-export interface EvidenceQuery {
+interface EvidenceQuery {
   readonly wanted: Wanted;
   /** A url that the state encrypts is compared by the resource's URN. */
   readonly urns: readonly string[];

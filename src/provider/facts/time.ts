@@ -27,14 +27,20 @@ const HTTP = /^[a-z]{3}, \d\d [a-z]{3} \d{4} .* (GMT|UTC)$/i;
 /** Seconds, or milliseconds, since 1970. */
 const EPOCH = /^\d{10}(\d{3})?$/;
 
-/** Parses a service's timestamp into milliseconds since 1970. Returns undefined if it cannot be read. */
+/** An earlier time is none: a service that does not know one may say year 1, or 1970. */
+const FIRST_TIME = Date.UTC(1971, 0, 1);
+
+/** Parses a service's timestamp into milliseconds since 1970. Returns undefined if it cannot be read, or tells no real time. */
 export function parseTimestamp(timestamp: string | null): number | undefined {
   const text = timestamp?.trim() ?? "";
-  if (EPOCH.test(text)) return Number(text.padEnd(13, "0"));
+  const time = EPOCH.test(text) ? Number(text.padEnd(13, "0")) : Date.parse(dateOf(text));
+  return time >= FIRST_TIME ? time : undefined;
+}
+
+/** Returns a timestamp in a form that `Date.parse` reads as it is meant; "" if it has no form that is known here. */
+function dateOf(text: string): string {
   const [iso, date, timeOfDay, hours = "+00", minutes = "00"] = ISO.exec(text) ?? [];
-  const readable = iso === undefined ? HTTP.exec(text)?.[0] : `${date}T${timeOfDay}${hours}:${minutes}`;
-  const time = Date.parse(readable ?? "");
-  return Number.isNaN(time) ? undefined : time;
+  return iso === undefined ? (HTTP.exec(text)?.[0] ?? "") : `${date}T${timeOfDay}${hours}:${minutes}`;
 }
 
 /** Returns whether something made at a time may come of what was sent at another, both on the service's clock. */

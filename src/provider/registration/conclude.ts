@@ -23,7 +23,7 @@ const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 2_000;
 
 /** A decision that no wait can change, and the list that it is about. */
-export interface Conclusion {
+interface Conclusion {
   readonly decision: Decision;
   readonly list: Listing;
   /** As in `Facts`. */

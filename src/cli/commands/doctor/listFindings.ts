@@ -10,7 +10,7 @@ import { type Finding, found } from "./finding";
 import type { Gone } from "./gone";
 
 /** How far this machine's clock may be from the service's, in seconds. Receivers accept five minutes by default. */
-const MOST_SECONDS = 60;
+const MOST_SECONDS_APART = 60;
 
 /** Finds what the list of the service shows. What is there again is a finding of its stack. */
 export function* listFindings(
@@ -23,7 +23,7 @@ export function* listFindings(
   const entries = inventory.entries.filter((entry) => whyHeld(entry, inventory) === undefined);
   const seconds = Math.round(((list.serverTime ?? Date.now()) - Date.now()) / 1_000);
   const how = `${Math.abs(seconds)} s ${seconds > 0 ? "behind" : "ahead of"} the service's`;
-  if (Math.abs(seconds) > MOST_SECONDS)
+  if (Math.abs(seconds) > MOST_SECONDS_APART)
     yield found("CLOCK_DIFFERS", {
       message: `this machine's clock is ${how}. Receivers refuse deliveries that are 300 s off`,
       remedy: "sudo timedatectl set-ntp true   # or synchronize this machine's clock in another way",

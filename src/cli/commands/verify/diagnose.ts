@@ -28,13 +28,18 @@ const HEADER_FINDINGS: Partial<Readonly<Record<string, string>>> = {
   "malformed-signature": 'No entry of webhook-signature is "v1," and 44 characters of base64.',
 };
 
+/** Returns how old a delivery may be for a receiver, in seconds: a tolerance of 0 turns the limit off. */
+export function longestAge({ toleranceSeconds }: Pick<SigningSecrets, "toleranceSeconds">): number {
+  return toleranceSeconds === 0 ? Number.POSITIVE_INFINITY : toleranceSeconds;
+}
+
 /**
  * Finds out whether a captured delivery verifies and, if not, the usual cause that explains it: a stable word, what was found, and what
  * to do. The secret that signed, if any did, is its fingerprint.
  */
 export function diagnose({ capture, signing, receivedAt, now }: DiagnosisOptions) {
   const { headers, body } = capture;
-  const { secrets, others, toleranceSeconds } = signing;
+  const { secrets, others } = signing;
   const failed = (cause: Cause, finding: string, secret?: string) => {
     const named = secret === undefined ? null : fingerprintOf([secret]);
     return { verified: false, cause, finding, advice: ADVICE[cause], secret: named } as const;
@@ -47,7 +52,7 @@ export function diagnose({ capture, signing, receivedAt, now }: DiagnosisOptions
     const { id, timestamp } = result;
     const secret = secrets.find((each) => isSigned(each)) ?? "";
     const ageSeconds = (receivedAt ?? now) - timestamp;
-    const limit = toleranceSeconds === 0 ? Number.POSITIVE_INFINITY : toleranceSeconds;
+    const limit = longestAge(signing);
     if (timestamp >= FIRST_MILLISECOND)
       return failed("timestamp-in-milliseconds", `The timestamp ${timestamp} is not in seconds.`, secret);
     const when = `${receivedAt === undefined ? "now" : "when it was received"}, and the receiver accepts ${limit}.`;

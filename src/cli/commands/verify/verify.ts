@@ -3,7 +3,7 @@ import { readCapture } from "../../capture";
 import { jsonOption, moment, stackOption } from "../../options";
 import type { Subcommand } from "../../run";
 import { readSecrets } from "../../secrets";
-import { diagnose } from "./diagnose";
+import { diagnose, longestAge } from "./diagnose";
 
 interface Flags {
   readonly capture: string;
@@ -41,7 +41,7 @@ export const verify: Subcommand<Flags> = {
       if (diagnosis.verified) {
         output.line(`Verified: ${diagnosis.id} was signed with the secret ${secret}.`);
         output.line(`It was sent at ${new Date(diagnosis.timestamp * 1000).toISOString()}.`);
-        if (receivedAt === undefined && diagnosis.ageSeconds > signing.toleranceSeconds)
+        if (receivedAt === undefined && diagnosis.ageSeconds > longestAge(signing))
           output.note("A receiver refuses it now as too old. To check when it was received, add --at.");
         return;
       }
