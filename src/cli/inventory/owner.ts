@@ -112,8 +112,7 @@ function sealed(by: StackResource): Owner {
 
 function pending(by: StackResource): Owner {
   const name = describeOwned(by);
-  const { kind } = by.stack.work;
-  const isInterrupted = kind === "none" || kind === "dead";
+  const isInterrupted = !by.stack.work.mayRun;
   const what = isInterrupted ? "an interrupted run" : "a run that may be under way";
   const whyNotOrphan = `${what} of ${name} may have registered it, or was to adopt it. ${toSettle(by)}`;
   return {
