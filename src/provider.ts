@@ -1,3 +1,3 @@
-// What users' state names for ever, by way of the constant that each resource carries: the subpath and both names are a promise.
+// What users' state names for ever, by way of the constant that each resource carries: the subpath and these names are a promise.
 export { createProvider, provider } from "./provider/verbs";
 export { receiverValidation } from "./validation/receiverValidationProvider";

@@ -27,12 +27,14 @@ export function exchange(parts: Parts) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     response.sendDate = false;
     response.on("error", () => undefined);
-    respond(request, response).catch((error: Error) => {
+    const failed = (error: Error) => {
       if (closing.aborted || (request.destroyed && !request.complete)) return;
       warn(printable(error.message));
       if (response.headersSent) response.destroy();
       else send(response, refusal(500, "emulator_failed", error.message));
-    });
+      dropBody(request);
+    };
+    respond(request, response).catch(failed);
   };
 
   async function respond(request: IncomingMessage, response: ServerResponse) {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, RequestListener, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
-import { LARGEST_BODY, readBody } from "../shared/body";
+import { dropBody, LARGEST_BODY, readBody } from "../shared/body";
 import { captureFile } from "../shared/captureFile";
 import { addressOf, type View } from "./components";
 import { failedIn, headersOf } from "./deliveries";
@@ -55,10 +55,12 @@ export function deliveryPage(source: PageSource): RequestListener {
 
   return (request, response) => {
     response.on("error", () => undefined);
-    handle(request, response).catch((error: Error) => {
-      if (response.headersSent) response.destroy();
-      else reply(response, 500, `The page failed: ${error.message}`);
-    });
+    handle(request, response)
+      .catch((error: Error) => {
+        if (response.headersSent) response.destroy();
+        else reply(response, 500, `The page failed: ${error.message}`);
+      })
+      .finally(() => dropBody(request));
   };
 
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -73,6 +73,15 @@ describe("the management API", () => {
     expect(emulator.requests.map((each) => each.status)).toEqual([status]);
   });
 
+  test.each(["/_emulator/", "/_emulator/clear", "/webhooks/%ff"])(
+    "a body without an end ends its connection at %s, which reads none",
+    async (path) => {
+      const emulator = await started();
+      const { sent } = await sendWithoutEnd(`${emulator.url}${path}`, {});
+      expect(sent).toBeLessThan(100 * 1024 * 1024);
+    },
+  );
+
   test("the API responds with 404 to another method or path", async () => {
     const emulator = await started();
     for (const request of ["PUT /webhooks", "GET /webhook", "GET /webhooks/", "GET /webhooks/a/b"])

@@ -13,7 +13,9 @@ export function sendWithoutEnd(url: string, headers: Record<string, string> = {}
   return new Promise((resolve) => {
     let status: number | undefined;
     let sent = 0;
-    const request = http.request(url, { method: "POST", headers, agent: false }, (response) => {
+    // With `agent: false`, the request says that it is the last one, and Node.js ends the connection by itself.
+    const agent = new http.Agent({ keepAlive: true });
+    const request = http.request(url, { method: "POST", headers, agent }, (response) => {
       status = response.statusCode;
       response.resume().on("error", () => undefined);
     });
@@ -21,7 +23,10 @@ export function sendWithoutEnd(url: string, headers: Record<string, string> = {}
       while (!request.destroyed && request.write(CHUNK)) sent += CHUNK.length;
     };
     request.on("drain", write).on("error", () => undefined);
-    request.on("close", () => resolve({ status, sent }));
+    request.on("close", () => {
+      agent.destroy();
+      resolve({ status, sent });
+    });
     write();
   });
 }
