@@ -63,24 +63,20 @@ describe("the management API", () => {
     expect(emulator.requests.map((each) => each.body)).toEqual([undefined, undefined]);
   });
 
-  test.each([
-    ["another", 401],
-    ["right", 413],
-  ])("a body without an end ends its connection, with a key that is %s", async (apiKey, status) => {
+  test("a body without an end ends its connection, with a key or without, at the page, and where the path cannot be read", async () => {
     const emulator = await started({ apiKey: "right" });
-    const { sent } = await sendWithoutEnd(`${emulator.url}/webhooks`, { "x-api-key": apiKey });
-    expect(sent).toBeLessThan(100 * 1024 * 1024);
-    expect(emulator.requests.map((each) => each.status)).toEqual([status]);
+    const targets = [
+      ["/webhooks", { "x-api-key": "another" }],
+      ["/webhooks", { "x-api-key": "right" }],
+      ...["/_emulator/", "/_emulator/clear", "/webhooks/%ff"].map((path) => [path, {}] as const),
+    ] as const;
+    const cuts = await Promise.all(
+      targets.map(([path, headers]) => sendWithoutEnd(`${emulator.url}${path}`, headers)),
+    );
+    for (const { sent } of cuts) expect(sent).toBeLessThan(100 * 1024 * 1024);
+    const statuses = emulator.requests.map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([401, 413]);
   });
-
-  test.each(["/_emulator/", "/_emulator/clear", "/webhooks/%ff"])(
-    "a body without an end ends its connection at %s, which reads none",
-    async (path) => {
-      const emulator = await started();
-      const { sent } = await sendWithoutEnd(`${emulator.url}${path}`, {});
-      expect(sent).toBeLessThan(100 * 1024 * 1024);
-    },
-  );
 
   test("the API responds with 404 to another method or path", async () => {
     const emulator = await started();
