@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { EndpointType } from "../client/endpoint";
+import type { ReplacingArgument } from "../provider/arguments";
 import { ORGANIZATION_INPUT, ROOT_INPUT, SECRET_INPUT, URN_INPUT } from "../provider/hiddenInputs";
 import { UNKNOWN_VALUE } from "../shared/optionChecks";
 import { AFTER_INPUT, hasType, PROVIDER_CODE, TYPE_TOKEN } from "../shared/permanent";
@@ -35,7 +36,10 @@ const OUTPUTS = {
   ip: undefined,
   createdAt: undefined,
   updatedAt: undefined,
-} satisfies Record<Exclude<keyof WebhookEndpoint, keyof pulumi.CustomResource>, undefined>;
+} satisfies Record<
+  Exclude<keyof WebhookEndpoint, keyof pulumi.CustomResource> | ReplacingArgument,
+  undefined
+>;
 
 /**
  * An endpoint of the webhook service: a URL that receives its events about jobs.
