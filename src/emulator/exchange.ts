@@ -27,14 +27,12 @@ export function exchange(parts: Parts) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     response.sendDate = false;
     response.on("error", () => undefined);
-    const failed = (error: Error) => {
+    respond(request, response).catch((error: Error) => {
       if (closing.aborted || (request.destroyed && !request.complete)) return;
       warn(printable(error.message));
       if (response.headersSent) response.destroy();
-      else send(response, refusal(500, "emulator_failed", error.message));
-      dropBody(request);
-    };
-    respond(request, response).catch(failed);
+      else reply(request, response, refusal(500, "emulator_failed", error.message));
+    });
   };
 
   async function respond(request: IncomingMessage, response: ServerResponse) {
@@ -45,8 +43,7 @@ export function exchange(parts: Parts) {
     requests.add(entry);
     const refuse = (refused: EmulatedResponse) => {
       entry.status = refused.status;
-      send(response, refused);
-      dropBody(request);
+      reply(request, response, refused);
     };
     if (!isOwnHost(request, host)) return refuse(refusal(421, "misdirected", MISDIRECTED));
     const fault = faults.take(route.operation, route.id);
@@ -69,10 +66,15 @@ export function exchange(parts: Parts) {
     if (response.destroyed || kind === "late-commit" || kind?.startsWith("hang-")) return;
     if (kind?.startsWith("reset-")) return request.socket.resetAndDestroy();
     response.setHeader("Date", new Date(now()).toUTCString());
-    send(response, fault === undefined ? right : garble(fault, right));
+    reply(request, response, fault === undefined ? right : garble(fault, right));
     entry.status = response.statusCode;
-    dropBody(request);
   }
+}
+
+/** Responds, and ends the connection of a body that has no end. */
+function reply(request: IncomingMessage, response: ServerResponse, answer: EmulatedResponse): void {
+  send(response, answer);
+  dropBody(request);
 }
 
 /** Returns what a fault makes of the right response. A 204 gets a body if the fault is about the body. */

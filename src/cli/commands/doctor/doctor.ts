@@ -128,8 +128,8 @@ export const doctor: Subcommand<Flags> = {
 };
 
 /**
- * Returns a remedy that works here. Without a terminal nobody can be asked. A run needs the service; and so does the end of an interrupted one, because
- * what that made must be found before the run is forgotten.
+ * Returns a remedy that works here. Without a terminal nobody can be asked. A run needs the service; and so does the end of an interrupted one,
+ * because what that made must be found before the run is forgotten.
  *
  * @param blocked why the service cannot be asked
  */

@@ -15,7 +15,7 @@ import type { Account } from "../../withAccount";
 
 /** A resource whose endpoint the service has confirmed to have no longer. */
 export interface Gone extends StackResource {
-  /** The one endpoint of its url and type, if no stack has that: somebody has registered it anew. */
+  /** The one endpoint of its url and type, if no stack has that: somebody has registered it again. */
   readonly successor: Entry | undefined;
 }
 
